@@ -120,6 +120,10 @@ class WriteFailed(VaultbrainError):
     """A file could not be written. Facts: ``path``, ``reason``."""
 
 
+class NoteUnreadable(VaultbrainError):
+    """A note that we may not change now. Facts: ``path``, ``reason``."""
+
+
 class TemplateBroken(VaultbrainError):
     """Facts: ``path``, ``line``, ``reason``."""
 
@@ -175,9 +179,9 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
     ),
     UsageProblem: lambda e: Explanation(e.fact("what"), "Nothing was written.", e.fact("next")),
     VaultGone: lambda e: Explanation(
-        f"{e.fact('missing')} of {e.fact('known')} mirrored notes are missing below {e.fact('path')}; the vault may not be mounted.",
+        f"{e.fact('missing')} of {e.fact('known')} mirrored notes are missing below {e.fact('path')}.",
         "The index still answers; nothing was deleted or written anew.",
-        "Bring the vault back. If you removed the notes on purpose and want them again, run: vaultbrain sync --restore",
+        "Bring the notes back (is the vault mounted?). To have them written anew, run: vaultbrain sync --restore",
     ),
     SourceUnreachable: lambda e: Explanation(
         f"Cannot reach {e.fact('address')} ({e.fact('reason')}; {e.fact('tries')} tries).",
@@ -196,7 +200,8 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "Wait a minute, then run: vaultbrain sync",
     ),
     NotMemos: lambda e: Explanation(
-        f"{e.fact('address')} answered with status {e.fact('status')}, {e.fact('content_type') or 'no content type'}: {e.fact('detail')}.",
+        f"{e.fact('address')} answered with status {e.fact('status')}, {e.fact('content_type') or 'no content type'}:"
+        f" {e.fact('detail')}.",
         _NOTHING_CHANGED,
         "Open the address in a browser: a login page or another program may stand in front of the memo server.",
     ),

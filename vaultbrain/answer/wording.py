@@ -1,0 +1,125 @@
+"""The words of generated notes, in the language and script of the question. One table; another language is one more column."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
+
+_TABLE: Final[dict[str, tuple[str, str, str]]] = {
+    "conclusion": ("结论", "結論", "Conclusion"),
+    "themes": ("按主题整理", "按主題整理", "By theme"),
+    "sources": ("引用来源", "引用來源", "Sources"),
+    "coverage": ("检索覆盖", "檢索覆蓋", "What was searched"),
+    "强": ("强相关", "強相關", "strong"),
+    "相关": ("相关", "相關", "related"),
+    "弱": ("弱相关", "弱相關", "weak"),
+    "matched": ("命中：", "命中：", "Matched: "),
+    "by_meaning": ("语义相近", "語義相近", "close in meaning"),
+    "keyword": ("关键词", "關鍵詞", "keywords"),
+    "semantic": ("语义", "語義", "meaning"),
+    "list_join": ("、", "、", ", "),
+    "clause_join": ("；", "；", "; "),
+    "other_theme": ("其他", "其他", "Other"),
+    "found": (
+        "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关：{best}。",
+        "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關：{best}。",
+        "CFlow holds {total} memos on this, {strong} of them directly: {best}.",
+    ),
+    "found_loosely": (
+        "CFlow 中没有直接回答这个问题的内容，有 {total} 条沾边：{best}。",
+        "CFlow 中沒有直接回答這個問題的內容，有 {total} 條沾邊：{best}。",
+        "CFlow holds no direct answer; {total} memos touch on it: {best}.",
+    ),
+    "best": ("{title} {link}", "{title} {link}", "{title} {link}"),
+    "nothing": (
+        "CFlow 中没有找到和「{topic}」有关的内容。",
+        "CFlow 中沒有找到和「{topic}」有關的內容。",
+        "CFlow holds nothing on “{topic}”.",
+    ),
+    "nearest": (
+        "最接近、但不足以引用的是：{links}。",
+        "最接近、但不足以引用的是：{links}。",
+        "Nearest, but too far off to cite: {links}.",
+    ),
+    "try": (
+        "可以换一个说法再问，或者先运行 vaultbrain sync 取回最新的内容。",
+        "可以換一個說法再問，或者先執行 vaultbrain sync 取回最新的內容。",
+        "Ask in other words, or run vaultbrain sync first to fetch what is new.",
+    ),
+    "searched": (
+        "查了 {memos} 条 memo 中的 {searched} 条，{queries} 个查询词，读了 {read} 条全文",
+        "查了 {memos} 條 memo 中的 {searched} 條，{queries} 個查詢詞，讀了 {read} 條全文",
+        "Searched {searched} of {memos} memos with {queries} query words, read {read} in full",
+    ),
+    "queries": ("查询词：{words}", "查詢詞：{words}", "Query words: {words}"),
+    "original": ("{word}（原词）", "{word}（原詞）", "{word} (as asked)"),
+    "channels": (
+        "关键词通道：{keyword} 条；语义通道：{semantic} 条；两路都命中：{both} 条",
+        "關鍵詞通道：{keyword} 條；語義通道：{semantic} 條；兩路都命中：{both} 條",
+        "By keywords: {keyword}; by meaning: {semantic}; by both: {both}",
+    ),
+    "index": (
+        "语义索引：{have} / {all} 块，模型 {model}；同步于 {when}",
+        "語義索引：{have} / {all} 塊，模型 {model}；同步於 {when}",
+        "Vectors: {have} of {all} chunks, model {model}; synced {when}",
+    ),
+    "unmet": ("没有命中任何 memo 的词：{words}", "沒有命中任何 memo 的詞：{words}", "Words that stand in no memo: {words}"),
+    "left_out": (
+        "没有采用：{count} 条只是沾了字面，低于「弱相关」线",
+        "沒有採用：{count} 條只是沾了字面，低於「弱相關」線",
+        "Left out: {count} memos that only share a word, below the limit for “weak”",
+    ),
+    "more": (
+        "另有 {count} 条相关内容没有列出",
+        "另有 {count} 條相關內容沒有列出",
+        "{count} more memos on this are not listed",
+    ),
+    "from_server": ("全文取自服务器", "全文取自伺服器", "Full texts come from the server"),
+    "from_mirror": (
+        "服务器没有应答（{reason}），全文取自镜像",
+        "伺服器沒有應答（{reason}），全文取自鏡像",
+        "The server did not answer ({reason}); full texts come from the mirror",
+    ),
+    "from_export": ("全文取自导出文件", "全文取自匯出檔", "Full texts come from the export file"),
+    "changed": (
+        "{links} 在服务器上刚改过，已用新的内容",
+        "{links} 在伺服器上剛改過，已用新的內容",
+        "{links} changed on the server since the last sync; the new text is used",
+    ),
+    "changed_unused": (
+        "{links} 在服务器上刚改过，这里引用的还是镜像；运行 vaultbrain sync 后再问",
+        "{links} 在伺服器上剛改過，這裡引用的還是鏡像；執行 vaultbrain sync 後再問",
+        "{links} changed on the server, the mirror is cited here; run vaultbrain sync and ask again",
+    ),
+    "gone": (
+        "{links} 已不在服务器上，引用的是镜像",
+        "{links} 已不在伺服器上，引用的是鏡像",
+        "{links} are no longer on the server; the mirror is cited",
+    ),
+    "no_vectors": (
+        "还没有语义索引，只查了关键词",
+        "還沒有語義索引，只查了關鍵詞",
+        "There are no vectors yet: only keywords were searched",
+    ),
+    "no_model": (
+        "语义模型不可用，只查了关键词：{reason}",
+        "語義模型不可用，只查了關鍵詞：{reason}",
+        "The embedding model is not available, only keywords were searched: {reason}",
+    ),
+    "no_store": (
+        "向量索引用不了，改为逐块比较：{reason}",
+        "向量索引用不了，改為逐塊比較：{reason}",
+        "The vector index could not be used, every chunk was compared instead: {reason}",
+    ),
+}  # fmt: skip
+
+
+class Words:
+    """The table's column of one language: ``words("found", total=3, ...)``."""
+
+    def __init__(self, language: str) -> None:
+        self._column = LANGUAGES.index(language)
+
+    def __call__(self, name: str, **values: object) -> str:
+        return _TABLE[name][self._column].format(**values)

@@ -1,0 +1,119 @@
+"""``vaultbrain search`` and ``vaultbrain ask``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+import typer
+
+from vaultbrain.answer.ask import AskOptions
+from vaultbrain.answer.wording import Words
+from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, on_terminal, say
+from vaultbrain.errors import UsageProblem
+from vaultbrain.retrieve.search import CHANNELS
+from vaultbrain.wiring import open_brain
+
+if TYPE_CHECKING:
+    from vaultbrain.retrieve.search import Hit, SearchResult
+
+MODES = ("auto", "inventory", "match", "explore")
+_ENGLISH = Words("en")
+
+VariantOption = Annotated[
+    list[str] | None, typer.Option("--variant", metavar="Q", help="Another way to say it; may be given several times.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("search", epilog='Example: vaultbrain search "观影" -k 5')(search)
+    app.command("ask", epilog='Example: vaultbrain ask "帮我找和观影有关的资源"')(ask)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for, in Chinese, English or both.")],
+    vault: VaultOption = None,
+    top_k: Annotated[int, typer.Option("-k", min=1, max=1_000, metavar="N", help="How many memos at most.")] = 10,
+    variant: VariantOption = None,
+    channel: Annotated[
+        str, typer.Option("--channel", metavar="|".join(CHANNELS), help="Search by words, by meaning, or both.")
+    ] = "hybrid",
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each memo was found, and what was searched.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Find memos by words and by meaning."""
+    if channel not in CHANNELS:
+        raise UsageProblem(what=f"--channel {channel} is not known.", next=f"Use one of: {', '.join(CHANNELS)}")
+    result = open_brain(vault).search(query, top_k=top_k, variants=variant or (), channel=channel)
+    if as_json:
+        answer_json(result.as_json())
+        return
+    for shortcoming in result.coverage.degraded:
+        say(f"note: {_ENGLISH(shortcoming.code, reason=shortcoming.reason)}")
+    answer("\n\n".join(_shown(result, explain=explain)))
+
+
+def _shown(result: SearchResult, *, explain: bool) -> list[str]:
+    if not result.hits:
+        nearest = "; ".join(f"#{hit.memo_id} {hit.title[:40]}" for hit in result.nearest)
+        shown = [f"Nothing found for {result.query.text!r}." + (f" Nearest, but too far off: {nearest}" if nearest else "")]
+    else:
+        shown = []
+    for number, hit in enumerate(result.hits, 1):
+        head = f"{number}. #{hit.memo_id} · {hit.label} · {hit.title[:60]}"
+        body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
+        where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
+        shown.append("\n".join([head, body, where] + ([f"   {_why(hit)}"] if explain else [])))
+    return shown + ([_searched(result)] if explain else [])
+
+
+def _why(hit: Hit) -> str:
+    meaning = "no vector" if hit.cosine is None else f"likeness {hit.cosine:.3f}"
+    return f"score {hit.score:.3f} = words {hit.words:.3f}, {meaning}; met: {', '.join(hit.matched) or '-'}"
+
+
+def _searched(result: SearchResult) -> str:
+    coverage = result.coverage
+    searched = (
+        f"Searched {coverage.memos_searched} of {coverage.memos} memos; {coverage.chunks_with_vector} of {coverage.chunks} chunks"
+        f" have vectors ({coverage.model}); synced {coverage.checked_at or 'never'}."
+    )
+    variants = [f"  {v.text} ({v.family}, {v.weight}): {v.memos} memos; {v.reason}" for v in coverage.variants]
+    return "\n".join([searched, *variants])
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; the note is written in its language.")],
+    vault: VaultOption = None,
+    mode: Annotated[
+        str, typer.Option("--mode", metavar="|".join(MODES), help="List what there is, compare with a text, or explore.")
+    ] = "auto",
+    variant: VariantOption = None,
+    from_file: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="A text to find related memos for.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the note; write nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question in a new note that cites your memos."""
+    if mode not in MODES:
+        raise UsageProblem(what=f"--mode {mode} is not known.", next=f"Use one of: {', '.join(MODES)}")
+    brain = open_brain(vault)
+    passage = _read_passage(from_file) if from_file else ""
+    asked = brain.ask(question, AskOptions(mode=mode, variants=tuple(variant or ()), passage=passage, writes=not dry_run))
+    if as_json:
+        answer_json(asked.as_json)
+    elif dry_run:
+        answer(asked.text)
+    else:
+        answer(str(brain.settings.vault / asked.path))
+        if on_terminal(sys.stdout):
+            answer(f"obsidian://open?vault={quote(brain.settings.vault.name, safe='')}&file={quote(asked.path, safe='')}")
+
+
+def _read_passage(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageProblem(what=f"{path} cannot be read: {reason}.", next="Give --from a text file.") from error

@@ -1,0 +1,149 @@
+"""What every command shares: where output goes, progress on a terminal, failures in words.
+
+stdout is the answer, stderr the talk. Progress is shown only when stderr is a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vaultbrain.errors import explain
+from vaultbrain.sync.report import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from vaultbrain.errors import VaultbrainError
+    from vaultbrain.sync.report import Progress
+
+VaultOption = Annotated[
+    str | None,
+    typer.Option("--vault", metavar="PATH", help="The vault; default: the nearest folder upwards with a vaultbrain.toml."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No talk on stderr, only errors.")]
+
+_STAGES = {
+    "listing": "Asking the server",
+    "memos": "Reading memos",
+    "notes": "Writing notes",
+    "chunks": "Cutting chunks",
+    "vectors": "Computing vectors",
+}
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Talk: on stderr."""
+    if not quiet:
+        print(text, file=sys.stderr)  # noqa: T201
+
+
+def answer(text: str) -> None:
+    """The answer: on stdout."""
+    print(text)  # noqa: T201
+
+
+def answer_json(value: Any) -> None:
+    answer(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def on_terminal(stream: Any) -> bool:
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def describe_failure(error: VaultbrainError) -> str:
+    """What happened, what was left untouched, what to do next."""
+    words = explain(error)
+    return f"{words.what}\n{words.untouched}\n{words.next}"
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Turns Ctrl-C and SIGTERM into a question that work asks between two batches; a second Ctrl-C stops at once."""
+    asked: list[int] = []
+
+    def note(number: int, frame: object) -> None:  # noqa: ARG001
+        if asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        asked.append(number)
+        if on_terminal(sys.stderr):
+            say("\nStopping after this batch...")
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class TerminalProgress:
+    """A bar with an honest remaining time: from the rate of the last half minute, not from the start."""
+
+    _WINDOW_S = 30.0
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=None, left="", visible=False)
+        self._stage = ""
+        self._seen: list[tuple[float, int]] = []
+
+    def __enter__(self) -> TerminalProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._seen = stage, []
+        self._seen = [(at, count) for at, count in self._seen if now - at <= self._WINDOW_S] + [(now, done)]
+        self._bar.update(
+            self._task,
+            description=_STAGES[stage],
+            completed=done,
+            total=total or None,
+            left=self._left(done, total),
+            visible=True,
+        )
+
+    def _left(self, done: int, total: int) -> str:
+        first_at, first = self._seen[0]
+        now, _ = self._seen[-1]
+        if done <= first or now - first_at < 1:
+            return ""
+        return f"about {spoken_time((total - done) * (now - first_at) / (done - first))} left"
+
+
+def spoken_time(seconds: float) -> str:
+    """``8 s``, ``3 min``, ``2 h 5 min``, ``4 days``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
+
+
+@contextmanager
+def showing_progress(*, quiet: bool) -> Iterator[Progress]:
+    """A bar on a terminal; otherwise silence."""
+    if quiet or not on_terminal(sys.stderr):
+        yield no_progress
+        return
+    with TerminalProgress() as progress:
+        yield progress

@@ -1,0 +1,471 @@
+"""The catalog: one SQLite file that is the truth about what was mirrored and indexed. Chroma can be rebuilt from it.
+
+Each layer carries its own mark of completeness, so that a kill between any two steps is seen and mended by the next sync:
+a memo's row holds its hash; a note's row the hash it shows; an ``indexed`` row the hash, model and chunker it was indexed
+with. Vectors are keyed by embedding fingerprint and text hash and outlive their memo's edits. What Chroma has still to be told
+stands in ``outbox``, written in the same transaction as the vectors.
+
+Refuses: to decide anything about a memo, a note or a ranking; to delete a vector of a text that is still there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from vaultbrain.errors import StateUnreadable
+from vaultbrain.memo import Attachment, Memo, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from vaultbrain.index.chunking import Chunk
+
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE memos (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created INTEGER NOT NULL,
+    memo_hash TEXT NOT NULL, content_hash TEXT NOT NULL, record TEXT NOT NULL);
+CREATE TABLE memo_tags (memo_id TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (memo_id, tag)) WITHOUT ROWID;
+CREATE TABLE chunks (
+    chunk_id TEXT PRIMARY KEY, memo_id TEXT NOT NULL, position INTEGER NOT NULL,
+    text_hash TEXT NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX chunks_by_memo ON chunks (memo_id);
+CREATE INDEX chunks_by_text ON chunks (text_hash);
+CREATE TABLE vectors (
+    fingerprint TEXT NOT NULL, text_hash TEXT NOT NULL, cjk_share REAL NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (fingerprint, text_hash));
+CREATE TABLE chunked (memo_id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, chunker TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE indexed (
+    memo_id TEXT PRIMARY KEY, content_hash TEXT NOT NULL, model TEXT NOT NULL, chunker_version TEXT NOT NULL,
+    chunk_size INTEGER NOT NULL, chunk_overlap INTEGER NOT NULL, indexed_at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE outbox (chunk_id TEXT PRIMARY KEY, deletes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE notes (
+    memo_id TEXT PRIMARY KEY, path TEXT NOT NULL, memo_hash TEXT NOT NULL, look TEXT NOT NULL, region TEXT NOT NULL,
+    intended TEXT NOT NULL, properties TEXT NOT NULL, anchors TEXT NOT NULL, next_anchor INTEGER NOT NULL,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, status TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tombstones (
+    memo_id TEXT PRIMARY KEY, title TEXT NOT NULL, deleted_at TEXT NOT NULL, trash_path TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE keywords USING fts5 (title, tags, body, tokenize = "unicode61 remove_diacritics 2");
+CREATE VIRTUAL TABLE keyword_terms USING fts5vocab (keywords, row);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoMark:
+    """What a plan needs to know of a memo that was seen before."""
+
+    memo_hash: str
+    created: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A mirrored note as last written.
+
+    ``region`` and ``properties`` are what we wrote last (the base of a merge); ``anchors`` are (number, block text) in order.
+    ``intended`` is a region whose writing was begun: after a kill the file holds either. ``status``: ``written``, ``pending``,
+    ``removed`` (by the person) or ``conflict``. ``look`` names the template and rules it was rendered with; ``memo_hash`` and
+    ``look`` are empty until the note is written. ``size`` (bytes) and ``mtime_ns`` are the file's when we last saw it.
+    """
+
+    memo_id: str
+    path: str
+    memo_hash: str
+    look: str
+    region: str
+    intended: str
+    properties: dict[str, list[str]]
+    anchors: tuple[tuple[int, str], ...]
+    next_anchor: int
+    size: int
+    mtime_ns: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordEntry:
+    """Folded, space-separated tokens of the three weighted fields; and the folded tags, each whole."""
+
+    title: str
+    tags: str
+    body: str
+    whole_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProfile:
+    """What a memo's index entry depends on besides its text."""
+
+    model: str
+    chunker_version: str
+    chunk_size: int
+    chunk_overlap: int
+
+    @property
+    def chunker(self) -> str:
+        return f"{self.chunker_version}/{self.chunk_size}/{self.chunk_overlap}"
+
+
+class Catalog:
+    """One connection to the catalog of one vault. Not to be shared between threads; open one for each."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Opens the file, creating it when absent; ``None`` keeps an empty catalog in memory (for a dry first run).
+
+        Raises ``StateUnreadable`` when the file is damaged or was written by a newer release.
+        """
+        self.path = path
+        try:
+            if path:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=30)
+            self._open_schema()
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise StateUnreadable(path=path, reason=str(error)) from error
+
+    def _open_schema(self) -> None:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+        elif version != SCHEMA_VERSION:
+            raise StateUnreadable(path=self.path, reason=f"it has format {version}, this release reads {SCHEMA_VERSION}")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> Catalog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; nests by joining the outer one."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # meta
+
+    def read_meta(self, name: str) -> str:
+        """The value, or an empty string."""
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def write_meta(self, name: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    # memos
+
+    def memo_marks(self) -> dict[str, MemoMark]:
+        rows = self._db.execute("SELECT id, memo_hash, created FROM memos")
+        return {memo_id: MemoMark(memo_hash, created) for memo_id, memo_hash, created in rows}
+
+    def load_memos(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
+        """The memos with these ids, as last seen; unknown ids are left out."""
+        found: dict[str, Memo] = {}
+        for part in _parts(memo_ids):
+            marks = ",".join("?" * len(part))
+            for (record,) in self._db.execute(f"SELECT record FROM memos WHERE id IN ({marks})", part):
+                memo = _memo_from(record)
+                found[memo.id] = memo
+        return found
+
+    def iter_memos(self) -> Iterator[Memo]:
+        """Every memo, newest first."""
+        for (record,) in self._db.execute("SELECT record FROM memos ORDER BY created DESC, id DESC").fetchall():
+            yield _memo_from(record)
+
+    def write_memo(self, memo: Memo, keywords: KeywordEntry) -> None:
+        """The memo's row and its keyword entry, new or replaced."""
+        self._db.execute(
+            "INSERT INTO memos (id, created, memo_hash, content_hash, record) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET created = excluded.created, memo_hash = excluded.memo_hash,"
+            " content_hash = excluded.content_hash, record = excluded.record",
+            (memo.id, memo.created, memo.memo_hash, memo.content_hash, _record_of(memo)),
+        )
+        (number,) = self._db.execute("SELECT number FROM memos WHERE id = ?", (memo.id,)).fetchone()
+        self._db.execute("DELETE FROM keywords WHERE rowid = ?", (number,))
+        self._db.execute(
+            "INSERT INTO keywords (rowid, title, tags, body) VALUES (?, ?, ?, ?)",
+            (number, keywords.title, keywords.tags, keywords.body),
+        )
+        self._db.execute("DELETE FROM memo_tags WHERE memo_id = ?", (memo.id,))
+        self._db.executemany("INSERT OR IGNORE INTO memo_tags VALUES (?, ?)", [(memo.id, tag) for tag in keywords.whole_tags])
+        self._db.execute("DELETE FROM tombstones WHERE memo_id = ?", (memo.id,))
+
+    def delete_memo(self, memo_id: str, *, title: str, deleted_at: str, trash_path: str) -> None:
+        """Forgets the memo, its chunks and its note's row; leaves a tombstone. Its vectors fall with ``prune_vectors``."""
+        self._db.execute("DELETE FROM keywords WHERE rowid = (SELECT number FROM memos WHERE id = ?)", (memo_id,))
+        self.replace_chunks(memo_id, "", [], chunker="")
+        for table in ("chunked", "indexed", "notes", "memo_tags"):
+            self._db.execute(f"DELETE FROM {table} WHERE memo_id = ?", (memo_id,))
+        self._db.execute("DELETE FROM memos WHERE id = ?", (memo_id,))
+        self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)", (memo_id, title, deleted_at, trash_path))
+
+    # chunks and vectors
+
+    def memos_to_chunk(self, profile: IndexProfile) -> list[str]:
+        """Ids of memos that were not cut, or not as they are now with this chunker; newest first."""
+        rows = self._db.execute(
+            "SELECT m.id FROM memos m"
+            " LEFT JOIN chunked c ON c.memo_id = m.id AND c.content_hash = m.content_hash AND c.chunker = ?"
+            " WHERE c.memo_id IS NULL ORDER BY m.created DESC, m.id DESC",
+            (profile.chunker,),
+        )
+        return [memo_id for (memo_id,) in rows]
+
+    def replace_chunks(self, memo_id: str, content_hash: str, chunks: Sequence[tuple[Chunk, str]], *, chunker: str) -> None:
+        """The memo's chunks, each with its text hash. Chunks that go or change leave Chroma; their vectors stay for now."""
+        old = dict(self._db.execute("SELECT chunk_id, text_hash FROM chunks WHERE memo_id = ?", (memo_id,)))
+        new = {chunk.id: digest for chunk, digest in chunks}
+        self._db.executemany(
+            "INSERT OR REPLACE INTO outbox VALUES (?, 1)", [(c,) for c, digest in old.items() if new.get(c) != digest]
+        )
+        self._db.execute("DELETE FROM chunks WHERE memo_id = ?", (memo_id,))
+        self._db.executemany(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", [(c.id, memo_id, c.index, digest, c.text) for c, digest in chunks]
+        )
+        self._db.execute("INSERT OR REPLACE INTO chunked VALUES (?, ?, ?)", (memo_id, content_hash, chunker))
+
+    def texts_without_vector(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
+        """Up to ``limit`` (text hash, chunk text), one for each distinct text, those of the newest memos first."""
+        rows = self._db.execute(
+            "SELECT c.text_hash, c.text FROM chunks c JOIN memos m ON m.id = c.memo_id"
+            " LEFT JOIN vectors v ON v.fingerprint = ? AND v.text_hash = c.text_hash"
+            " WHERE v.text_hash IS NULL GROUP BY c.text_hash ORDER BY max(m.created) DESC, min(c.chunk_id) LIMIT ?",
+            (fingerprint, limit),
+        )
+        return [(digest, text) for digest, text in rows]
+
+    def count_texts_without_vector(self, fingerprint: str) -> int:
+        (count,) = self._db.execute(
+            "SELECT count(DISTINCT c.text_hash) FROM chunks c LEFT JOIN vectors v"
+            " ON v.fingerprint = ? AND v.text_hash = c.text_hash WHERE v.text_hash IS NULL",
+            (fingerprint,),
+        ).fetchone()
+        return int(count)
+
+    def write_vectors(self, fingerprint: str, rows: Iterable[tuple[str, float, bytes]]) -> None:
+        """Vectors as (text hash, CJK share, float32 bytes); every chunk of these texts is queued for Chroma."""
+        for digest, share, vector in rows:
+            self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", (fingerprint, digest, share, vector))
+            self._db.execute("INSERT OR REPLACE INTO outbox SELECT chunk_id, 0 FROM chunks WHERE text_hash = ?", (digest,))
+
+    def mark_indexed(self, profile: IndexProfile, indexed_at: str, digests: Sequence[str] | None = None) -> int:
+        """Writes the ``indexed`` row of every memo whose chunks all have vectors and that has no such row yet; how many.
+
+        ``digests`` narrows the search to memos with a chunk of these texts, which is what one embedded batch can complete.
+        """
+        query, values = f"{_PENDING_MEMOS} AND {_ALL_HAVE_VECTORS}", (*_pending_values(profile), profile.model)
+        if digests is not None:
+            query += f" AND m.id IN (SELECT memo_id FROM chunks WHERE text_hash IN ({','.join('?' * len(digests))}))"
+            values = (*values, *digests)
+        complete = self._db.execute(query, values).fetchall()
+        how = (profile.model, profile.chunker_version, profile.chunk_size, profile.chunk_overlap, indexed_at)
+        self._db.executemany("INSERT OR REPLACE INTO indexed VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, *how) for row in complete])
+        # A new chunk with a text that was there before brings its vector along: Chroma has to hear of it all the same.
+        self._db.executemany(
+            "INSERT OR REPLACE INTO outbox SELECT chunk_id, 0 FROM chunks WHERE memo_id = ?",
+            [(memo_id,) for memo_id, _ in complete],
+        )
+        return len(complete)
+
+    def count_memos_to_index(self, profile: IndexProfile) -> int:
+        (count,) = self._db.execute(f"SELECT count(*) FROM ({_PENDING_MEMOS})", _pending_values(profile)).fetchone()
+        return int(count)
+
+    def count_stale_vectors(self) -> int:
+        (count,) = self._db.execute(f"SELECT count(*) FROM vectors WHERE {_NO_CHUNK}").fetchone()
+        return int(count)
+
+    def prune_vectors(self) -> int:
+        """Deletes vectors of texts that no chunk has any more; how many."""
+        return self._db.execute(f"DELETE FROM vectors WHERE {_NO_CHUNK}").rowcount
+
+    def forget_vectors(self, fingerprint: str) -> None:
+        """Deletes all vectors of this model and what was recorded of the index: the start of a full rebuild."""
+        self._db.execute("DELETE FROM vectors WHERE fingerprint = ?", (fingerprint,))
+        self._db.execute("DELETE FROM indexed")
+        self._db.execute("DELETE FROM chunked")
+
+    def dimension(self, fingerprint: str) -> int:
+        """How many numbers a vector of this model has; 0 while there is none."""
+        row = self._db.execute("SELECT length(vector) / 4 FROM vectors WHERE fingerprint = ? LIMIT 1", (fingerprint,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def load_vectors(self, fingerprint: str, chunk_ids: Sequence[str] | None = None) -> list[tuple[str, str, float, bytes]]:
+        """(chunk id, memo id, CJK share, float32 bytes) of the given chunks, or of all that have a vector."""
+        base = (
+            "SELECT c.chunk_id, c.memo_id, v.cjk_share, v.vector FROM chunks c"
+            " JOIN vectors v ON v.fingerprint = ? AND v.text_hash = c.text_hash"
+        )
+        if chunk_ids is None:
+            return self._db.execute(base, (fingerprint,)).fetchall()
+        rows: list[tuple[str, str, float, bytes]] = []
+        for part in _parts(chunk_ids):
+            rows += self._db.execute(f"{base} WHERE c.chunk_id IN ({','.join('?' * len(part))})", (fingerprint, *part))
+        return rows
+
+    # what Chroma has still to be told
+
+    def read_outbox(self, limit: int) -> tuple[list[str], list[str]]:
+        """Up to ``limit`` chunk ids: (to write, to delete)."""
+        rows = self._db.execute("SELECT chunk_id, deletes FROM outbox LIMIT ?", (limit,)).fetchall()
+        return [c for c, deletes in rows if not deletes], [c for c, deletes in rows if deletes]
+
+    def clear_outbox(self, chunk_ids: Iterable[str] | None = None) -> None:
+        if chunk_ids is None:
+            self._db.execute("DELETE FROM outbox")
+        else:
+            self._db.executemany("DELETE FROM outbox WHERE chunk_id = ?", [(c,) for c in chunk_ids])
+
+    def count_outbox(self) -> int:
+        (count,) = self._db.execute("SELECT count(*) FROM outbox").fetchone()
+        return int(count)
+
+    # notes
+
+    def note_rows(self) -> dict[str, NoteRow]:
+        """Every note without its region, properties and anchors: what a plan needs."""
+        rows = self._db.execute("SELECT memo_id, path, memo_hash, look, size, mtime_ns, status FROM notes")
+        return {r[0]: NoteRow(r[0], r[1], r[2], r[3], "", "", {}, (), 0, r[4], r[5], r[6]) for r in rows}
+
+    def load_note(self, memo_id: str) -> NoteRow | None:
+        row = self._db.execute("SELECT * FROM notes WHERE memo_id = ?", (memo_id,)).fetchone()
+        if not row:
+            return None
+        anchors = tuple((number, text) for number, text in json.loads(row[7]))
+        return NoteRow(*row[:6], json.loads(row[6]), anchors, *row[8:])
+
+    def write_note(self, note: NoteRow) -> None:
+        values = asdict(note) | {"properties": json.dumps(note.properties), "anchors": json.dumps(note.anchors)}
+        self._db.execute(f"INSERT OR REPLACE INTO notes VALUES ({','.join('?' * len(values))})", tuple(values.values()))
+
+    def taken_paths(self) -> set[str]:
+        """Paths of all notes that were ever written and not deleted with their memo."""
+        return {path for (path,) in self._db.execute("SELECT path FROM notes")}
+
+    # reading for search, status and manifest
+
+    def match_keywords(self, expression: str, weights: Sequence[float], limit: int) -> list[tuple[str, float]]:
+        """(memo id, BM25 score, higher is better) for an FTS5 expression; weights are for title, tags, body."""
+        rows = self._db.execute(
+            f"SELECT m.id, -bm25(keywords, {','.join(map(repr, weights))}) AS score"
+            " FROM keywords JOIN memos m ON m.number = keywords.rowid WHERE keywords MATCH ?"
+            " ORDER BY score DESC, m.created DESC, m.id DESC LIMIT ?",
+            (expression, limit),
+        )
+        return [(memo_id, float(score)) for memo_id, score in rows]
+
+    def memos_with_character(self, character: str, limit: int) -> list[str]:
+        """Ids of memos with the folded character anywhere, newest first: FTS5 has no word for a single one inside a run."""
+        rows = self._db.execute(
+            "SELECT m.id FROM keywords k JOIN memos m ON m.number = k.rowid"
+            " WHERE instr(k.title, ?1) OR instr(k.tags, ?1) OR instr(k.body, ?1) ORDER BY m.created DESC, m.id DESC LIMIT ?2",
+            (character, limit),
+        )
+        return [memo_id for (memo_id,) in rows]
+
+    def document_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many memos each token stands; tokens that no memo has are left out."""
+        found = {}
+        for term in terms:
+            row = self._db.execute("SELECT doc FROM keyword_terms WHERE term = ?", (term,)).fetchone()
+            if row:
+                found[term] = int(row[0])
+        return found
+
+    def chunk_texts(self, memo_ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """memo id → (chunk id, text) in order."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for part in _parts(memo_ids):
+            marks = ",".join("?" * len(part))
+            rows = self._db.execute(
+                f"SELECT memo_id, chunk_id, text FROM chunks WHERE memo_id IN ({marks}) ORDER BY memo_id, position",
+                part,
+            )
+            for memo_id, chunk_id, text in rows:
+                found.setdefault(memo_id, []).append((chunk_id, text))
+        return found
+
+    def folded_tags(self) -> set[str]:
+        """Every tag in use, folded, without ``#``."""
+        rows = self._db.execute("SELECT DISTINCT tag FROM memo_tags")
+        return {tag for (tag,) in rows}
+
+    def counts(self, fingerprint: str) -> dict[str, int]:
+        """memos, chunks, chunks_with_vector, notes, removed_notes, conflicts, tombstones, outbox."""
+        queries = {
+            "memos": "SELECT count(*) FROM memos",
+            "chunks": "SELECT count(*) FROM chunks",
+            "notes": "SELECT count(*) FROM notes WHERE status IN ('written', 'conflict')",
+            "removed_notes": "SELECT count(*) FROM notes WHERE status = 'removed'",
+            "conflicts": "SELECT count(*) FROM notes WHERE status = 'conflict'",
+            "tombstones": "SELECT count(*) FROM tombstones",
+            "outbox": "SELECT count(*) FROM outbox",
+        }
+        found = {name: int(self._db.execute(query).fetchone()[0]) for name, query in queries.items()}
+        with_vector = self._db.execute(
+            "SELECT count(*) FROM chunks c JOIN vectors v ON v.fingerprint = ? AND v.text_hash = c.text_hash", (fingerprint,)
+        ).fetchone()
+        return found | {"chunks_with_vector": int(with_vector[0])}
+
+    def manifest(self) -> Iterator[dict[str, Any]]:
+        """Manifest v2: one entry a memo that is indexed, in the order of ids."""
+        names = ("memo_id", "content_hash", "model", "chunker_version", "chunk_size", "chunk_overlap", "indexed_at")
+        for row in self._db.execute("SELECT * FROM indexed ORDER BY memo_id").fetchall():
+            entry = dict(zip(names, row, strict=True))
+            ids = self._db.execute("SELECT chunk_id FROM chunks WHERE memo_id = ? ORDER BY position", (row[0],))
+            yield entry | {"chunk_ids": [chunk_id for (chunk_id,) in ids]}
+
+
+_NO_CHUNK = "text_hash NOT IN (SELECT text_hash FROM chunks)"
+_PENDING_MEMOS = (
+    "SELECT m.id, m.content_hash FROM memos m LEFT JOIN indexed i ON i.memo_id = m.id AND i.content_hash = m.content_hash"
+    " AND i.model = ? AND i.chunker_version = ? AND i.chunk_size = ? AND i.chunk_overlap = ? WHERE i.memo_id IS NULL"
+)
+
+_ALL_HAVE_VECTORS = (
+    "NOT EXISTS (SELECT 1 FROM chunks c WHERE c.memo_id = m.id AND NOT EXISTS"
+    " (SELECT 1 FROM vectors v WHERE v.fingerprint = ? AND v.text_hash = c.text_hash))"
+)
+
+#: SQLite's default limit of bound values is 32,766; far below it, statements stay small.
+_MAX_BOUND = 900
+
+
+def _pending_values(profile: IndexProfile) -> tuple[str, str, int, int]:
+    return profile.model, profile.chunker_version, profile.chunk_size, profile.chunk_overlap
+
+
+def _parts(items: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(items), _MAX_BOUND):
+        yield items[start : start + _MAX_BOUND]
+
+
+def _record_of(memo: Memo) -> str:
+    return json.dumps(asdict(memo), ensure_ascii=False, separators=(",", ":"))
+
+
+def _memo_from(record: str) -> Memo:
+    fields = json.loads(record)
+    fields["tags"] = tuple(fields["tags"])
+    fields["attachments"] = tuple(Attachment(**a) for a in fields["attachments"])
+    fields["relations"] = tuple(Relation(**r) for r in fields["relations"])
+    return Memo(**fields)

@@ -1,0 +1,50 @@
+"""How text becomes keyword tokens: the same for memos and for queries.
+
+Pure. Works on folded text (``index.fold``). Chinese, Japanese and Korean runs become overlapping character bigrams, a run of one
+character stays alone; everything else becomes words. FTS5 sees the tokens already cut, separated by spaces, because its own
+tokenizers find no Chinese word of two characters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vaultbrain.index.catalog import KeywordEntry
+from vaultbrain.index.fold import fold
+
+if TYPE_CHECKING:
+    from vaultbrain.memo import Memo
+
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_EMBEDDED_DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]*|[A-Za-z0-9+/]{200,}={0,2}")
+
+
+def is_cjk(text: str) -> bool:
+    """Whether the text begins with a Chinese, Japanese or Korean character."""
+    return bool(_IS_CJK.match(text))
+
+
+def cut(folded: str) -> list[str]:
+    """The tokens of folded text, in order."""
+    tokens: list[str] = []
+    for run in _RUN.findall(folded):
+        if is_cjk(run) and len(run) > 1:
+            tokens += [run[i : i + 2] for i in range(len(run) - 1)]
+        else:
+            tokens.append(run)
+    return tokens
+
+
+def keyword_entry(memo: Memo) -> KeywordEntry:
+    """What the keyword index holds of a memo; pictures pasted as data are left out."""
+    body = _EMBEDDED_DATA.sub(" ", memo.content)
+    title, tags, text = (" ".join(cut(fold(field))) for field in (memo.title, " ".join(memo.tags), body))
+    return KeywordEntry(title, tags, text, tuple(fold(tag) for tag in memo.tags))
+
+
+def match_any(tokens: list[str]) -> str:
+    """An FTS5 expression for memos with at least one of the tokens; every token is quoted, so no query is a syntax error."""
+    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)

@@ -1,0 +1,77 @@
+"""The two ways to find memos: by words (FTS5) and by meaning (vectors). Each says how good every memo is, not which is first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from vaultbrain.index.tokens import cut, is_cjk, match_any
+from vaultbrain.retrieve.fusion import highest_bm25
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vaultbrain.index.catalog import Catalog
+    from vaultbrain.retrieve.expand import Variant
+
+#: BM25 weights of title, tags and body: a word in a title or tag says what the memo is about.
+FIELD_WEIGHTS = (2.0, 2.0, 1.0)
+#: Memos that one variant may bring. Far more than anybody reads, and still quick.
+KEYWORD_LIMIT = 400
+#: A single Chinese character says little: what a memo gets at most for it.
+SINGLE_CHARACTER = 0.5
+
+
+@dataclass(slots=True)
+class KeywordHits:
+    """``sureness``: memo id → 0..1. ``matched``: memo id → variants that met it. ``met``: variant text → number of memos."""
+
+    sureness: dict[str, float] = field(default_factory=dict)
+    matched: dict[str, list[Variant]] = field(default_factory=dict)
+    met: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticHits:
+    """``nearest``: memo id → (cosine, chunk id) of its nearest chunk, for every memo that was compared."""
+
+    nearest: Mapping[str, tuple[float, str]]
+
+
+def search_keywords(catalog: Catalog, variants: Sequence[Variant], documents: int) -> KeywordHits:
+    """What each variant meets. The literal words may match in part; every other variant has to stand there whole."""
+    hits = KeywordHits()
+    for variant in variants:
+        found = _match(catalog, variant, documents)
+        hits.met[variant.text] = len(found)
+        for memo_id, sureness in found.items():
+            hits.sureness[memo_id] = max(hits.sureness.get(memo_id, 0.0), variant.weight * sureness)
+            hits.matched.setdefault(memo_id, []).append(variant)
+    return hits
+
+
+def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, float]:
+    text = variant.text.lstrip("#")
+    if len(text) == 1 and is_cjk(text):
+        return dict.fromkeys(catalog.memos_with_character(text, KEYWORD_LIMIT), SINGLE_CHARACTER)
+    tokens = cut(text)
+    if not tokens:
+        return {}
+    expression = match_any(list(dict.fromkeys(tokens))) if variant.family == "literal" else f'"{" ".join(tokens)}"'
+    if variant.family == "tag":
+        expression = f"tags : {expression}"
+    highest = highest_bm25(list(dict.fromkeys(tokens)), catalog.document_frequencies(dict.fromkeys(tokens)), documents)
+    scored = catalog.match_keywords(expression, FIELD_WEIGHTS, KEYWORD_LIMIT)
+    if variant.family == "literal" or not scored:
+        return {memo_id: min(score / highest, 1.0) for memo_id, score in scored}
+    best = scored[0][1]  # a phrase has an idf of its own, so its scores are measured by their best
+    return {memo_id: 0.5 + 0.5 * score / best for memo_id, score in scored}
+
+
+def best_per_memo(compared: Sequence[tuple[str, str, float]]) -> SemanticHits:
+    """The nearest chunk of each memo, from (chunk id, memo id, cosine)."""
+    nearest: dict[str, tuple[float, str]] = {}
+    for chunk_id, memo_id, cosine in compared:
+        if memo_id not in nearest or cosine > nearest[memo_id][0]:
+            nearest[memo_id] = (cosine, chunk_id)
+    return SemanticHits(nearest)

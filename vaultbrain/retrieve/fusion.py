@@ -1,0 +1,76 @@
+"""How sure the words are and how near the meaning is, made into one score and a label.
+
+Pure. Decides fusion and thresholds. Ranks are not used: rank fusion throws away that a rare exact word is better evidence than
+the best of many vague likenesses (docs/retrieval.md has the figures).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: BM25 as FTS5 computes it (k1 is fixed there).
+BM25_K1 = 1.2
+
+STRONG, RELATED, WEAK, EXCLUDED = "强", "相关", "弱", "排除"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionProfile:
+    """``score = keyword_weight * words ** sharpness + (1 - keyword_weight) * meaning``, both between 0 and 1.
+
+    ``nothing`` and ``everything`` are the centred cosines that count as meaning 0 and 1. The limits are scores, apart from
+    ``strong_words``: a memo whose words match so surely is strong whatever the model says.
+    """
+
+    keyword_weight: float
+    sharpness: float
+    nothing: float
+    everything: float
+    strong: float
+    related: float
+    weak: float
+    strong_words: float
+
+
+#: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; see docs/retrieval.md.
+E5_PROFILE = FusionProfile(
+    keyword_weight=0.6, sharpness=1.5, nothing=0.0, everything=0.6, strong=0.45, related=0.25, weak=0.17, strong_words=0.6
+)
+
+
+def inverse_document_frequency(documents: int, with_term: int) -> float:
+    """FTS5's idf: ``ln((N - n + 0.5) / (n + 0.5))``, at least 1e-6. Source: SQLite, fts5_aux.c."""
+    return max(math.log((documents - with_term + 0.5) / (with_term + 0.5)), 1e-6) if documents else 1e-6
+
+
+def highest_bm25(tokens: Sequence[str], frequencies: Mapping[str, int], documents: int) -> float:
+    """The most that BM25 can give for these tokens; those that no memo has count with the highest idf.
+
+    BM25 divided by it is how sure the words are: 1 when every word stands there, again and again; low when the rare ones miss.
+    """
+    return sum(inverse_document_frequency(documents, frequencies.get(t, 0)) * (BM25_K1 + 1) for t in tokens)
+
+
+def meaning(cosine: float, profile: FusionProfile) -> float:
+    """A centred cosine as 0..1."""
+    return min(max((cosine - profile.nothing) / (profile.everything - profile.nothing), 0.0), 1.0)
+
+
+def fuse(words: float, cosine: float | None, profile: FusionProfile) -> float:
+    """``words`` is 0..1; ``cosine`` None when the memo has no vector, then only the words speak."""
+    likeness = meaning(cosine, profile) if cosine is not None else 0.0
+    return profile.keyword_weight * words**profile.sharpness + (1 - profile.keyword_weight) * likeness
+
+
+def label(score: float, words: float, profile: FusionProfile) -> str:
+    """One of ``STRONG``, ``RELATED``, ``WEAK``, ``EXCLUDED``."""
+    if score >= profile.strong or words >= profile.strong_words:
+        return STRONG
+    if score >= profile.related:
+        return RELATED
+    return WEAK if score >= profile.weak else EXCLUDED

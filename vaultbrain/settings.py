@@ -1,0 +1,233 @@
+"""Settings: defaults < ``vaultbrain.toml`` < environment < flags, the same order for all, and where each value came from.
+
+The one place that knows names, defaults and limits of settings, and the only one that reads the environment. The token is
+never a setting: it comes from ``CFLOW_API_TOKEN`` or from the file that ``token_file`` names, because a vault is shared and
+synced and a token is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from vaultbrain.errors import SettingsInvalid, VaultNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+SETTINGS_FILE = "vaultbrain.toml"
+ENVIRONMENT_PREFIX = "VAULTBRAIN_"
+TOKEN_VARIABLE = "CFLOW_API_TOKEN"  # noqa: S105  (the name of the variable, not a token)
+EMBEDDING_KEY_VARIABLE = "VAULTBRAIN_EMBEDDING_API_KEY"
+
+#: The package that holds e5 has no wheel for Windows.
+DEFAULT_EMBEDDING = "use" if sys.platform == "win32" else "e5"
+
+_EMBEDDING_SPEC = re.compile(r"e5|use|sentence-transformers:.+|openai:.+")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value with where it came from: ``default``, the file's path, a variable's name, or ``flag``."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+def _key(default: Any, doc: str) -> Any:
+    return field(default=default, metadata={"doc": doc})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Checked values. ``vault`` is the vault's real path; every other field is a key of ``vaultbrain.toml``."""
+
+    vault: Path
+    source: str = _key("", "address of a CFlow or Memos server, or path of an export file (relative to the vault)")
+    folder: str = _key("CFlow", "our folder in the vault")
+    public_url: str = _key("", "address for links to memos, when it is not the one in `source`")
+    token_file: str = _key("", "file that holds the server's access token; CFLOW_API_TOKEN wins")
+    state_dir: str = _key("", "where the catalog and the vector index live; default: the user's data folder, per vault")
+    timezone: str = _key("local", "IANA name of the zone for dates in notes, or `local`")
+    language: str = _key("auto", "language of answer notes: auto (that of the question), zh-Hans, zh-Hant or en")
+    embedding: str = _key(DEFAULT_EMBEDDING, "e5, use, sentence-transformers:<name or path>, or openai:<model>")
+    embedding_url: str = _key("", "address of the OpenAI-compatible server, for openai:<model>")
+    chunk_size: int = _key(160, "longest chunk in characters, unless it is one code fence or table")
+    chunk_overlap: int = _key(32, "characters that neighbouring windows of one long paragraph share")
+    chroma_url: str = _key("", "address of a Chroma server to use instead of the local vector index")
+    exact_search_limit: int = _key(20_000, "up to so many chunks are compared one by one; beyond, Chroma proposes candidates")
+    timeout: int = _key(20, "seconds to wait for one answer of the memo server")
+    lock_timeout: int = _key(10, "seconds to wait for another vaultbrain that is writing")
+
+    @property
+    def memos_folder(self) -> str:
+        return f"{self.folder}/Memos"
+
+    @property
+    def answers_folder(self) -> str:
+        return f"{self.folder}/Answers"
+
+    @property
+    def state_folder(self) -> Path:
+        """Outside the vault, so that no sync service meets a database half-written. Not created here."""
+        if self.state_dir:
+            return (self.vault / Path(self.state_dir).expanduser()).resolve()
+        from platformdirs import user_data_path
+
+        digest = hashlib.blake2b(str(self.vault).encode(), digest_size=5).hexdigest()
+        return user_data_path("vaultbrain", appauthor=False) / f"{self.vault.name}-{digest}"
+
+
+DOCS = {f.name: str(f.metadata["doc"]) for f in fields(Settings) if "doc" in f.metadata}
+_DEFAULTS = {f.name: f.default for f in fields(Settings) if "doc" in f.metadata}
+
+
+def find_vault(start: Path) -> Path:
+    """The nearest folder upwards from ``start`` with a settings file. Raises ``VaultNotFound``."""
+    start = start.expanduser().resolve()
+    for folder in (start, *start.parents):
+        if (folder / SETTINGS_FILE).is_file():
+            return folder
+    raise VaultNotFound(path=start)
+
+
+def load_settings(
+    vault: Path, *, environment: Mapping[str, str] = os.environ, flags: Mapping[str, Any] | None = None
+) -> tuple[Settings, tuple[Setting, ...]]:
+    """The settings of the vault that has its settings file at ``vault``, and each with its origin.
+
+    Raises:
+        VaultNotFound: there is no settings file.
+        SettingsInvalid: the file is not TOML, or values cannot be used; all problems at once.
+    """
+    path = vault / SETTINGS_FILE
+    found = _read_file(path)
+    problems = [f"`{name}` is not a setting{_nearest(name)}" for name in found if name not in _DEFAULTS]
+    merged = {name: Setting(name, default, "default") for name, default in _DEFAULTS.items()}
+    merged |= {name: Setting(name, value, str(path)) for name, value in found.items() if name in _DEFAULTS}
+    for name in _DEFAULTS:
+        variable = ENVIRONMENT_PREFIX + name.upper()
+        if variable in environment:
+            merged[name] = Setting(name, environment[variable], variable)
+    merged |= {name: Setting(name, value, "flag") for name, value in (flags or {}).items() if value is not None}
+    checked = {name: _checked(setting, problems) for name, setting in merged.items()}
+    problems += _across(checked)
+    if problems:
+        raise SettingsInvalid(path=path, problems=problems)
+    settings = Settings(vault=vault.resolve(), **checked)
+    return settings, tuple(Setting(name, checked[name], merged[name].origin) for name in _DEFAULTS)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise VaultNotFound(path=path.parent) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(path=path, problems=[f"it is not valid TOML: {error}"]) from error
+    except OSError as error:
+        raise SettingsInvalid(path=path, problems=[f"it cannot be read: {error.strerror}"]) from error
+
+
+def _nearest(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _DEFAULTS, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def _checked(setting: Setting, problems: list[str]) -> Any:
+    default, value = _DEFAULTS[setting.name], setting.value
+    if isinstance(default, int) and isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if type(value) is not type(default):
+        problems.append(f"`{setting.name}` must be {'a whole number' if isinstance(default, int) else 'text in quotes'}")
+        return default
+    complaint = _RULES.get(setting.name, _no_complaint)(value)
+    if complaint:
+        problems.append(f"`{setting.name}` {complaint}")
+        return default
+    return value
+
+
+def _across(values: Mapping[str, Any]) -> list[str]:
+    problems = []
+    if values["chunk_overlap"] * 2 > values["chunk_size"]:
+        problems.append("`chunk_overlap` must be at most half of `chunk_size`")
+    if values["embedding"].startswith("openai:") and not values["embedding_url"]:
+        problems.append("`embedding_url` must be set when `embedding` is openai:<model>")
+    return problems
+
+
+def _no_complaint(value: object) -> str:  # noqa: ARG001
+    return ""
+
+
+def _folder_complaint(value: str) -> str:
+    parts = PurePosixPath(value).parts
+    if not parts or value.startswith(("/", "~")) or "\\" in value or any(part.startswith(".") for part in parts):
+        return "must be a folder inside the vault, without dots at the start of a name"
+    return 'must not hold any of # ^ [ ] | : * ? < > "' if re.search(r'[#^\[\]|:*?<>"]|%%', value) else ""
+
+
+def _zone_complaint(value: str) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if value == "local":
+        return ""
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return f"must be `local` or a time zone such as Asia/Shanghai, not {value!r}"
+    return ""
+
+
+def _url_complaint(value: str) -> str:
+    return "" if not value or re.match(r"https?://[^/]", value) else "must start with http:// or https://"
+
+
+def _between(low: int, high: int) -> Callable[[int], str]:
+    return lambda value: "" if low <= value <= high else f"must be between {low} and {high}"
+
+
+_RULES: dict[str, Callable[[Any], str]] = {
+    "folder": _folder_complaint,
+    "timezone": _zone_complaint,
+    "public_url": _url_complaint,
+    "embedding_url": _url_complaint,
+    "chroma_url": _url_complaint,
+    "language": lambda value: "" if value in ("auto", "zh-Hans", "zh-Hant", "en") else "must be auto, zh-Hans, zh-Hant or en",
+    "embedding": lambda value: (
+        "" if _EMBEDDING_SPEC.fullmatch(value) else "must be e5, use, sentence-transformers:<name> or openai:<model>"
+    ),
+    "chunk_size": _between(40, 2_000),
+    "chunk_overlap": _between(0, 1_000),
+    "exact_search_limit": _between(0, 1_000_000),
+    "timeout": _between(1, 600),
+    "lock_timeout": _between(0, 3_600),
+}
+
+
+def read_token(settings: Settings, *, environment: Mapping[str, str] = os.environ) -> str:
+    """The access token of the memo server, or an empty string. Raises ``SettingsInvalid`` when the named file cannot be read."""
+    token = environment.get(TOKEN_VARIABLE, "").strip()
+    if token or not settings.token_file:
+        return token
+    path = settings.vault / Path(settings.token_file).expanduser()
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"`token_file` {path} cannot be read: {getattr(error, 'strerror', None) or 'it is not text'}"
+        raise SettingsInvalid(path=settings.vault / SETTINGS_FILE, problems=[problem]) from error
+
+
+def read_embedding_key(*, environment: Mapping[str, str] = os.environ) -> str:
+    """The key for an OpenAI-compatible embedding server, or an empty string."""
+    return environment.get(EMBEDDING_KEY_VARIABLE, "") or environment.get("OPENAI_API_KEY", "")

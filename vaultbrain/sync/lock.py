@@ -1,0 +1,70 @@
+"""One writer at a time: the lock that a sync holds from reading the listing to its last write.
+
+The lock is on the real path of the state folder, and freed by the system when its holder dies. Who holds it is written beside it
+only once there is something to write, so that a sync without changes leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import StateBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_LOCK = "lock"
+_OWNER = "lock-owner.json"
+
+
+@contextmanager
+def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[], None] = lambda: None) -> Iterator[WriterLock]:
+    """Holds the writer's lock. ``on_wait`` is called once when another process has it. Raises ``StateBusy``."""
+    from filelock import FileLock, Timeout
+
+    folder = state.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / _LOCK, mode=0o600)
+    try:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            on_wait()
+            lock.acquire(timeout=timeout_s, poll_interval=0.05)
+    except Timeout as error:
+        raise StateBusy(**_read_owner(folder), waited_s=timeout_s) from error
+    owner = WriterLock(folder, command)
+    try:
+        yield owner
+    finally:
+        owner.withdraw()
+        lock.release()
+
+
+class WriterLock:
+    """The held lock; ``announce`` tells others who holds it."""
+
+    def __init__(self, folder: Path, command: str) -> None:
+        self._path = folder / _OWNER
+        self._command = command
+
+    def announce(self) -> None:
+        owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "command": self._command}
+        self._path.write_text(json.dumps(owner), encoding="utf-8")
+
+    def withdraw(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+def _read_owner(folder: Path) -> dict[str, object]:
+    """What the holder announced; empty when it did not, or is gone while we look."""
+    try:
+        owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: owner.get(name) for name in ("pid", "since", "command")} if isinstance(owner, dict) else {}

@@ -1,0 +1,233 @@
+"""The mirror's hands: memos into the catalog and into notes, deletions into the trash.
+
+Decides the order of writes for notes: what is going to be written is recorded first, then the file is written, then the record
+is closed. After a kill at any point the file holds either the old or the intended text, and both are known.
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import NoteUnreadable, WriteFailed
+from vaultbrain.index.catalog import NoteRow
+from vaultbrain.index.tokens import keyword_entry
+from vaultbrain.sync.plan import missing_notes
+from vaultbrain.vault.memo_note import look_of, render_memo, standing_anchors
+from vaultbrain.vault.names import free_path, memo_name, same_name
+from vaultbrain.vault.note import SHARED_LISTS, Value, new_note, read_region, update_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import tzinfo
+
+    from vaultbrain.index.catalog import Catalog
+    from vaultbrain.memo import Memo
+    from vaultbrain.sync.plan import MemoPlan, NotePlan
+    from vaultbrain.sync.report import Progress, SyncReport
+    from vaultbrain.vault.memo_note import RenderedMemo
+    from vaultbrain.vault.templates import Templates
+    from vaultbrain.vault.vault import FileMark, Vault
+
+#: Memos recorded, and notes written, between two commits. A kill costs at most one batch of rendering.
+MEMO_BATCH = 500
+NOTE_BATCH = 200
+
+#: Refusals of the file system that will meet every further file as well.
+_HOPELESS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+
+
+class Mirror:
+    """Writes one vault's memos. All methods may be repeated after a kill."""
+
+    def __init__(  # noqa: PLR0917
+        self, catalog: Catalog, vault: Vault, templates: Templates, folder: str, zone: tzinfo | None, report: SyncReport
+    ) -> None:
+        self._catalog = catalog
+        self._vault = vault
+        self._templates = templates
+        self._folder = folder
+        self._zone = zone
+        self._report = report
+        self._look = look_of(templates)
+
+    @property
+    def look(self) -> str:
+        return self._look
+
+    def files(self, notes: Mapping[str, NoteRow]) -> dict[str, FileMark]:
+        """Marks of every file in our folder and of notes that the person moved elsewhere."""
+        files = self._vault.marks_in(self._folder)
+        for note in notes.values():
+            if note.path not in files and (mark := self._vault.mark(note.path)):
+                files[note.path] = mark
+        return files
+
+    def record(self, plan: MemoPlan, progress: Progress) -> None:
+        """Writes rows and keyword entries of created and updated memos."""
+        memos = (*plan.created, *plan.updated)
+        for start in range(0, len(memos), MEMO_BATCH):
+            with self._catalog.transaction():
+                for memo in memos[start : start + MEMO_BATCH]:
+                    self._catalog.write_memo(memo, keyword_entry(memo))
+            progress("memos", min(start + MEMO_BATCH, len(memos)), len(memos))
+
+    def delete(self, memo_ids: Sequence[str], deleted_at: str) -> None:
+        """Moves the notes of deleted memos into the vault's trash, then forgets the memos."""
+        for memo_id in memo_ids:
+            note = self._catalog.load_note(memo_id)
+            memo = self._catalog.load_memos([memo_id]).get(memo_id)
+            trash_path = ""
+            if note and self._vault.mark(note.path):
+                trash_path = self._vault.move_to_trash(note.path)
+            with self._catalog.transaction():
+                self._catalog.delete_memo(memo_id, title=memo.title if memo else "", deleted_at=deleted_at, trash_path=trash_path)
+
+    def find_moved(self, notes: Mapping[str, NoteRow], files: Mapping[str, FileMark]) -> dict[str, str]:
+        """memo id → path of notes found by their ``vb_id`` where the person moved or renamed them.
+
+        With an empty catalog the notes of another machine, or of a lost catalog, are found and taken on. The vault is searched
+        only then, or when a note is missing.
+        """
+        lost = missing_notes(notes, files)
+        if not lost and notes:
+            return {}
+        found = self._vault.find_memo_notes()
+        return {memo_id: found[memo_id][0] for memo_id in (lost if notes else found) if memo_id in found}
+
+    def write(self, plan: NotePlan, moved: Mapping[str, str], progress: Progress, should_stop: Callable[[], bool]) -> None:
+        """Writes the planned notes and records what the person did to others."""
+        self._record_whereabouts(plan, moved)
+        if not plan.write:
+            return
+        names = self._vault.names_in(self._folder) | {same_name(path) for path in self._catalog.taken_paths()}
+        for start in range(0, len(plan.write), NOTE_BATCH):
+            if should_stop():
+                return
+            memos = self._catalog.load_memos(plan.write[start : start + NOTE_BATCH])
+            self._write_batch([memos[memo_id] for memo_id in plan.write[start : start + NOTE_BATCH]], names)
+            progress("notes", min(start + NOTE_BATCH, len(plan.write)), len(plan.write))
+
+    def _record_whereabouts(self, plan: NotePlan, moved: Mapping[str, str]) -> None:
+        """New paths of moved notes, and notes that the person removed or brought back."""
+        status = dict.fromkeys(plan.removed, "removed") | dict.fromkeys(plan.returned, "written")
+        for memo_id in {**moved, **status}:
+            row = self._catalog.load_note(memo_id) or _unknown_note(memo_id)
+            self._catalog.write_note(replace(row, path=moved.get(memo_id, row.path), status=status.get(memo_id, row.status)))
+        self._report.notes_removed = len(plan.removed)
+
+    def _write_batch(self, memos: Sequence[Memo], names: set[str]) -> None:
+        prepared = [self._prepare(memo, names) for memo in memos]
+        with self._catalog.transaction():
+            for _, row, rendered in prepared:
+                self._catalog.write_note(replace(row, intended=rendered.region))
+        done = []
+        for memo, row, rendered in prepared:
+            try:
+                done.append(self._write_note(memo, row, rendered, names))
+            except (WriteFailed, NoteUnreadable) as error:
+                if getattr(error.__cause__, "errno", None) in _HOPELESS:
+                    self._commit(done)
+                    raise
+                self._report.failed.append({"memo_id": memo.id, "reason": f"{row.path}: {error.fact('reason')}"})
+        self._commit(done)
+
+    def _commit(self, rows: Sequence[NoteRow]) -> None:
+        with self._catalog.transaction():
+            for row in rows:
+                self._catalog.write_note(row)
+
+    def _prepare(self, memo: Memo, names: set[str]) -> tuple[Memo, NoteRow, RenderedMemo]:
+        row = self._catalog.load_note(memo.id) or self._new_row(memo, names)
+        if row.status == "pending" and not row.anchors:
+            row = self._with_standing_anchors(memo, row)
+        return memo, row, render_memo(memo, self._templates, self._zone, row.anchors, row.next_anchor)
+
+    def _with_standing_anchors(self, memo: Memo, row: NoteRow) -> NoteRow:
+        """A note taken on from another catalog keeps the anchors that stand in it: answers may link to them."""
+        anchors = standing_anchors(memo.id, read_region(self._vault.read(row.path) or "") or "")
+        return replace(row, anchors=anchors, next_anchor=max((n for n, _ in anchors), default=0) + 1)
+
+    def _new_row(self, memo: Memo, names: set[str]) -> NoteRow:
+        name = memo_name(memo.title, memo.id)
+        path = free_path(self._folder, name, names)
+        if path != f"{self._folder}/{name}.md":
+            self._report.notices.append(f"{self._folder}/{name}.md is not ours and stays as it is; memo {memo.id} goes to {path}")
+        names.add(same_name(path))
+        return replace(_unknown_note(memo.id), path=path)
+
+    def _write_note(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
+        before = self._vault.mark(row.path)
+        standing = self._vault.read(row.path)
+        if standing is None:
+            return self._create(memo, row, rendered, names)
+        if not standing:  # what a power failure leaves of a note: nothing of anybody's
+            return self._written(
+                memo, row, rendered, self._vault.replace(row.path, new_note(rendered.properties, rendered.region))
+            )
+        updated = self._updated(memo, row, rendered, standing)
+        if updated is None:
+            return replace(self._written(memo, row, rendered, before), status="conflict")
+        if updated == standing:
+            return self._written(memo, row, rendered, before)
+        if self._vault.mark(row.path) != before:
+            raise NoteUnreadable(path=row.path, reason="it is being changed just now")
+        return self._written(memo, row, rendered, self._vault.replace(row.path, updated))
+
+    def _create(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
+        text = new_note(rendered.properties, rendered.region)
+        try:
+            mark = self._vault.create(row.path, text)
+        except FileExistsError:  # somebody else's, since we looked
+            names.add(same_name(row.path))
+            row = self._new_row(memo, names)
+            mark = self._vault.create(row.path, text)
+        return self._written(memo, row, rendered, mark)
+
+    def _updated(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, standing: str) -> str | None:
+        """The note's new text; None when our markers are gone. Says what the person should look at."""
+        base = row.intended if row.intended and read_region(standing) == row.intended else row.region
+        updated = update_note(
+            standing,
+            base_region=base if row.region or row.intended else None,
+            region=rendered.region,
+            properties=rendered.properties,
+            base_properties=row.properties,
+        )
+        if updated is None:
+            self._report.conflicts += 1
+            self._report.notices.append(
+                f"{row.path}: its vaultbrain markers are gone, so memo {memo.id} was not updated there;"
+                " put them back, or delete the note and run: vaultbrain sync --restore"
+            )
+            return None
+        if updated.clashes:
+            self._report.conflicts += 1
+            self._report.notices.append(f"{row.path}: you and the server changed the same lines; both texts are in the note")
+        return updated.text
+
+    def _written(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, mark: FileMark | None) -> NoteRow:
+        self._report.notes_written += 1
+        return replace(
+            row,
+            memo_hash=memo.memo_hash,
+            look=self._look,
+            region=rendered.region,
+            intended="",
+            properties={key: _list_items(key, value) for key, value in rendered.properties.items()},
+            anchors=rendered.anchors,
+            next_anchor=rendered.next_anchor,
+            size=mark.size if mark else 0,
+            mtime_ns=mark.mtime_ns if mark else 0,
+            status="written",
+        )
+
+
+def _list_items(key: str, value: Value) -> list[str]:
+    return list(value) if key in SHARED_LISTS and isinstance(value, list) else []
+
+
+def _unknown_note(memo_id: str) -> NoteRow:
+    """A note of which nothing was recorded yet."""
+    return NoteRow(memo_id, "", "", "", "", "", {}, (), 1, 0, 0, "pending")

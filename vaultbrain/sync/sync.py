@@ -1,0 +1,165 @@
+"""A sync from beginning to end: listing, plan, mirror, index, in an order that a kill at any point cannot hurt.
+
+Holds the writer's lock throughout. Notes and keyword search are complete before the first vector is computed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import EmbeddingUnavailable, Interrupted, ListingNotWhole, VectorStoreFailed
+from vaultbrain.sources.listing import Origin
+from vaultbrain.sync.plan import confirmable, plan_memos, plan_notes
+from vaultbrain.sync.report import SyncReport, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from vaultbrain.index.catalog import Catalog, IndexProfile, NoteRow
+    from vaultbrain.sources.listing import Listing, Source
+    from vaultbrain.sync.indexing import Indexer
+    from vaultbrain.sync.lock import WriterLock
+    from vaultbrain.sync.mirror import Mirror
+    from vaultbrain.sync.plan import MemoPlan, NotePlan
+    from vaultbrain.sync.report import Progress
+
+_ORIGIN = "origin"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """``full`` computes every vector and the vector store anew; ``restore`` writes notes again that the person deleted."""
+
+    full: bool = False
+    dry_run: bool = False
+    confirm_deletions: bool = False
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SyncParts:
+    """What a sync works with. ``lock`` is held by the caller; None in a dry run. ``now`` is aware."""
+
+    source: Source
+    catalog: Catalog
+    mirror: Mirror
+    indexer: Indexer
+    profile: IndexProfile
+    report: SyncReport
+    now: Callable[[], datetime]
+    lock: WriterLock | None = None
+    progress: Progress = no_progress
+    should_stop: Callable[[], bool] = lambda: False
+
+
+def remembered_origin(catalog: Catalog) -> Origin | None:
+    """Who answered the last time."""
+    value = catalog.read_meta(_ORIGIN)
+    return Origin(**json.loads(value)) if value else None
+
+
+def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
+    """One sync. Raises the errors of the source and of ``plan``; then nothing was changed.
+
+    A model or vector store that fails does not undo the mirror: it is in the report, and the next sync goes on.
+    """
+    parts.progress("listing", 0, 0)
+    listing = parts.source.list_memos()
+    plan = plan_memos(
+        listing, parts.catalog.memo_marks(), remembered_origin(parts.catalog), confirm_deletions=options.confirm_deletions
+    )
+    notes = parts.catalog.note_rows()
+    note_plan, moved = _plan_notes(parts, plan, notes, restore=options.restore, vault=vault)
+    _describe(parts.report, plan, len(listing.memos), options)
+    if options.dry_run:
+        parts.report.notes_written, parts.report.notes_removed = len(note_plan.write), len(note_plan.removed)
+        parts.report.chunks_waiting = parts.catalog.count_texts_without_vector(parts.profile.model)
+        return parts.report
+    _confirm_deletions(parts.source, plan, listing)
+    if parts.lock and _has_work(parts, plan, note_plan, moved, options):
+        parts.lock.announce()
+    _mirror(parts, plan, note_plan, moved, listing)
+    _index(parts, options)
+    parts.report.chunks_waiting = parts.catalog.count_texts_without_vector(parts.profile.model)
+    if parts.should_stop():
+        raise Interrupted(left=parts.report.chunks_waiting)
+    return parts.report
+
+
+def _plan_notes(
+    parts: SyncParts, plan: MemoPlan, notes: Mapping[str, NoteRow], *, restore: bool, vault: str
+) -> tuple[NotePlan, dict[str, str]]:
+    files = parts.mirror.files(notes)
+    moved = parts.mirror.find_moved(notes, files)
+    followed = {memo_id: replace(note, path=moved.get(memo_id, note.path)) for memo_id, note in notes.items()} if moved else notes
+    hashes = {memo_id: mark.memo_hash for memo_id, mark in parts.catalog.memo_marks().items()}
+    hashes |= {memo.id: memo.memo_hash for memo in (*plan.created, *plan.updated)}
+    for memo_id in plan.deleted:
+        del hashes[memo_id]
+    if moved:
+        files = parts.mirror.files(followed)
+    moved = {memo_id: path for memo_id, path in moved.items() if memo_id in hashes}
+    return plan_notes(hashes, followed, files, parts.mirror.look, vault=vault, restore=restore), moved
+
+
+def _describe(report: SyncReport, plan: MemoPlan, total: int, options: SyncOptions) -> None:
+    report.created, report.updated, report.deleted = len(plan.created), len(plan.updated), len(plan.deleted)
+    report.withheld, report.memos_total, report.dry_run = len(plan.withheld), total, options.dry_run
+    if plan.withheld:
+        report.notices.append(
+            f"{len(plan.withheld)} memos are no longer on the server, which is so many that nothing was deleted;"
+            " if that is right, run: vaultbrain sync --confirm-deletions"
+        )
+
+
+def _confirm_deletions(source: Source, plan: MemoPlan, listing: Listing) -> None:
+    """Asks the server about each memo that is to be deleted. Raises ``ListingNotWhole`` when one is still there."""
+    listed = {memo.id for memo in listing.memos}
+    for memo_id in confirmable(plan.deleted, listing):
+        is_there = source.fetch_memo(memo_id) is not None
+        if is_there != (memo_id in listed):
+            detail = f"memo {memo_id} is {'not in it, but on the server' if is_there else 'in it, but cannot be fetched'}"
+            raise ListingNotWhole(address=listing.origin.address, detail=detail)
+
+
+def _has_work(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapping[str, str], options: SyncOptions) -> bool:
+    return bool(
+        plan.created or plan.updated or plan.deleted or note_plan.write or note_plan.removed or moved or options.full
+        or parts.catalog.count_memos_to_index(parts.profile)
+    )  # fmt: skip
+
+
+def _mirror(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapping[str, str], listing: Listing) -> None:
+    parts.mirror.record(plan, parts.progress)
+    parts.mirror.delete(plan.deleted, _stamp(parts))
+    parts.mirror.write(note_plan, moved, parts.progress, parts.should_stop)
+    if remembered_origin(parts.catalog) != listing.origin:
+        parts.catalog.write_meta(_ORIGIN, json.dumps(asdict(listing.origin)))
+
+
+def _index(parts: SyncParts, options: SyncOptions) -> None:
+    if options.full:
+        with parts.catalog.transaction():
+            parts.catalog.forget_vectors(parts.profile.model)
+    parts.indexer.cut_memos(parts.progress)
+    try:
+        parts.indexer.embed(lambda: _stamp(parts), parts.progress, parts.should_stop)
+    except EmbeddingUnavailable as error:
+        parts.report.failed.append({"stage": "vectors", "reason": error.fact("reason")})
+    try:
+        if options.full:
+            parts.indexer.rebuild_store()
+        else:
+            parts.indexer.tell_store()
+    except VectorStoreFailed as error:
+        parts.report.failed.append({"stage": "vector store", "reason": error.fact("reason")})
+        return
+    if not parts.should_stop() and parts.catalog.count_stale_vectors():
+        parts.catalog.prune_vectors()
+
+
+def _stamp(parts: SyncParts) -> str:
+    return parts.now().isoformat(timespec="seconds")

@@ -1,0 +1,171 @@
+"""The vault on disk: the one door through which notes are found, read and written.
+
+Decides how a file gets there (a hidden temporary file in the same folder, then a rename) and what a file of ours looks like from
+outside (the ``vb_id`` property). A file that we did not make is never opened for writing. Paths are relative to the vault,
+with ``/`` on every system.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import NoteUnreadable, WriteFailed
+from vaultbrain.vault.names import same_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Hidden for Obsidian and its Sync, and never ending in ``.md``.
+_TEMPORARY_PREFIX = ".vaultbrain-"
+_TRASH = ".trash"
+
+#: Front matter of a note that we made stands well within this many bytes; a longer one is read on.
+_HEAD_BYTES = 2_048
+_MEMO_ID = re.compile(rb'^vb_id:[ \t]*"?([^"\r\n]+?)"?[ \t]*\r?$', re.MULTILINE)
+_MEMO_KIND = re.compile(rb'^vb_kind:[ \t]*"?memo"?[ \t]*\r?$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """What tells cheaply that a file is as we left it: size in bytes, time of last change in nanoseconds."""
+
+    size: int
+    mtime_ns: int
+
+
+class Vault:
+    """A vault's folder. Raises ``WriteFailed`` for every refusal of the file system while writing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def marks_in(self, folder: str) -> dict[str, FileMark]:
+        """Every Markdown file directly in ``folder``; empty when there is no such folder."""
+        marks = {}
+        try:
+            with os.scandir(self.root / folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".md") and entry.is_file():
+                        stat = entry.stat()
+                        marks[f"{folder}/{entry.name}"] = FileMark(stat.st_size, stat.st_mtime_ns)
+        except FileNotFoundError:
+            return {}
+        return marks
+
+    def mark(self, path: str) -> FileMark | None:
+        """The file's mark; None when nothing is there or it is no file."""
+        full = self.root / path
+        try:
+            stat = full.stat()
+        except OSError:
+            return None
+        return FileMark(stat.st_size, stat.st_mtime_ns) if full.is_file() else None
+
+    def names_in(self, folder: str) -> set[str]:
+        """The paths of everything in ``folder``, files or not, in the form of ``same_name``."""
+        try:
+            return {same_name(f"{folder}/{path.name}") for path in (self.root / folder).iterdir()}
+        except FileNotFoundError:
+            return set()
+
+    def read(self, path: str) -> str | None:
+        """The note's text with its line ends; None when there is no such file. Raises ``NoteUnreadable``."""
+        try:
+            return (self.root / path).read_bytes().decode("utf-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except UnicodeDecodeError as error:
+            raise NoteUnreadable(path=path, reason="it is not UTF-8 text") from error
+        except OSError as error:
+            raise NoteUnreadable(path=path, reason=error.strerror or str(error)) from error
+
+    def create(self, path: str, text: str) -> FileMark:
+        """Writes a new note. Raises ``FileExistsError`` when something stands there already, which stays as it is."""
+        return self._write(path, text, replaces=False)
+
+    def replace(self, path: str, text: str) -> FileMark:
+        """Writes over a note of ours, on disk before this returns: the person's words stand in it too."""
+        return self._write(path, text, replaces=True)
+
+    def _write(self, path: str, text: str, *, replaces: bool) -> FileMark:
+        full = self.root / path
+        with _as_write_failed(full):
+            full.parent.mkdir(parents=True, exist_ok=True)
+            temporary = full.parent / f"{_TEMPORARY_PREFIX}{secrets.token_hex(6)}.tmp"
+            try:
+                with temporary.open("xb") as file:
+                    file.write(text.encode("utf-8"))
+                    if replaces:
+                        file.flush()
+                        os.fsync(file.fileno())
+                if not replaces and os.path.lexists(full):
+                    raise FileExistsError(full)
+                temporary.replace(full)
+            finally:
+                temporary.unlink(missing_ok=True)
+            stat = full.stat()
+        return FileMark(stat.st_size, stat.st_mtime_ns)
+
+    def move_to_trash(self, path: str) -> str:
+        """Moves the note into the vault's ``.trash``, where Obsidian keeps deleted notes; returns its new path."""
+        full = self.root / path
+        with _as_write_failed(full):
+            (self.root / _TRASH).mkdir(exist_ok=True)
+            target, number = f"{_TRASH}/{full.name}", 1
+            while os.path.lexists(self.root / target):
+                number += 1
+                target = f"{_TRASH}/{full.stem} {number}{full.suffix}"
+            full.rename(self.root / target)
+        return target
+
+    def find_memo_notes(self) -> dict[str, list[str]]:
+        """memo id → paths of the notes that carry it, anywhere in the vault but in folders whose name begins with a dot."""
+        found: dict[str, list[str]] = {}
+        for folder, subfolders, names in os.walk(self.root):
+            subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+            for name in sorted(names):
+                if name.endswith(".md") and not name.startswith("."):
+                    full = Path(folder, name)
+                    if memo_id := _memo_id_of(full):
+                        found.setdefault(memo_id, []).append(full.relative_to(self.root).as_posix())
+        return found
+
+    def remove_leftovers(self, folder: str) -> None:
+        """Deletes temporary files of ours that a killed run left in ``folder``. Only while no other process writes."""
+        for path in (self.root / folder).glob(f"{_TEMPORARY_PREFIX}*"):
+            path.unlink(missing_ok=True)
+
+
+def _memo_id_of(path: Path) -> str:
+    """The ``vb_id`` in the front matter of a memo note; empty for any other file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+            if not head.startswith(b"---"):
+                return ""
+            while b"\n---" not in head[3:]:
+                more = file.read(_HEAD_BYTES)
+                if not more:
+                    return ""
+                head += more
+    except OSError:
+        return ""
+    properties = head[: head.index(b"\n---", 3) + 1]
+    match = _MEMO_ID.search(properties)
+    return match.group(1).decode("utf-8", "replace") if match and _MEMO_KIND.search(properties) else ""
+
+
+@contextmanager
+def _as_write_failed(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise WriteFailed(path=path, reason=error.strerror or str(error)) from error

@@ -1,0 +1,308 @@
+"""Builds the parts from the settings and joins them: the only place that knows all of them.
+
+``Brain`` is what the command line, programs and agents call; each method is one command.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vaultbrain.answer.ask import Asked, AskOptions, AskParts, ask
+from vaultbrain.errors import MemoNotFound, SourceError, UsageProblem
+from vaultbrain.index.catalog import Catalog, IndexProfile
+from vaultbrain.index.centring import MEANS_VERSION, means_for
+from vaultbrain.index.chunking import CHUNKER_VERSION
+from vaultbrain.index.embedding import embedding_fingerprint, open_embedder
+from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
+from vaultbrain.retrieve.search import SearchParts, SearchResult, search
+from vaultbrain.settings import find_vault, load_settings, read_embedding_key, read_token
+from vaultbrain.sources.detect import open_source
+from vaultbrain.sync.indexing import Indexer
+from vaultbrain.sync.lock import writing
+from vaultbrain.sync.mirror import Mirror
+from vaultbrain.sync.plan import MemoPlan, NotePlan
+from vaultbrain.sync.report import SyncReport, no_progress
+from vaultbrain.sync.sync import SyncOptions, SyncParts, remembered_origin, run_sync
+from vaultbrain.vault.templates import OVERRIDES_FOLDER, Templates
+from vaultbrain.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from vaultbrain.index.embedding import Embedder
+    from vaultbrain.index.vectors import VectorStore
+    from vaultbrain.memo import Memo
+    from vaultbrain.settings import Settings
+    from vaultbrain.sources.listing import Source
+    from vaultbrain.sync.report import Progress
+
+CATALOG = "catalog.sqlite3"
+_CHROMA = "chroma"
+#: An empty file whose time of change says when a whole listing was last compared. Its time moves, its bytes never do.
+_CHECKED = "checked"
+
+#: While a person waits for an answer, a server that is away may cost so many seconds.
+_ASK_TIMEOUT_S = 5
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedMemo:
+    """``came_from`` is ``server``, ``export`` or ``mirror``; ``reason`` says why the mirror had to serve."""
+
+    memo: Memo
+    came_from: str
+    reason: str = ""
+
+
+class Brain:
+    """One vault's mirror, index and answers. Opens what a call needs and closes it again; may be kept as long as one likes."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        environment: Mapping[str, str] = os.environ,
+        clock: Callable[[], datetime] = _utc_now,
+        embedder: Embedder | None = None,
+    ) -> None:
+        """``clock`` gives aware times; ``embedder`` takes the place of the one the settings name."""
+        self.settings = settings
+        self._environment = environment
+        self._clock = clock
+        self._embedder = embedder
+        self.fingerprint = embedder.fingerprint if embedder else embedding_fingerprint(settings.embedding, settings.embedding_url)
+        self._vault = Vault(settings.vault)
+        self._templates = Templates(settings.vault / settings.folder / OVERRIDES_FOLDER)
+        self._store: VectorStore | None = None
+
+    # what people call
+
+    def sync(
+        self,
+        options: SyncOptions | None = None,
+        *,
+        progress: Progress = no_progress,
+        should_stop: Callable[[], bool] = lambda: False,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> SyncReport:
+        """Brings the mirror and the index up to date; see ``sync.run_sync`` for what it raises."""
+        options = options or SyncOptions()
+        if options.dry_run:
+            with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+                parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
+                return self._run_sync(parts, options)
+        with self._writing("sync", self.settings.lock_timeout, on_wait) as lock, self._catalog() as catalog:
+            self._vault.remove_leftovers(self.settings.memos_folder)
+            parts = self._sync_parts(catalog, SyncReport(), lock=lock, progress=progress, should_stop=should_stop)
+            report = self._run_sync(parts, options)
+            checked = self.settings.state_folder / _CHECKED
+            checked.touch()
+        return report
+
+    def search(self, text: str, *, top_k: int = 10, variants: Sequence[str] = (), channel: str = "hybrid") -> SearchResult:
+        """Ranked memos. Raises ``UsageProblem`` before the first sync."""
+        with self._synced_catalog() as catalog:
+            return search(self._search_parts(catalog), text, top_k=top_k, variants=variants, channel=channel)
+
+    def ask(self, question: str, options: AskOptions | None = None) -> Asked:
+        """Writes an answer note. Raises ``UsageProblem`` before the first sync."""
+        with self._synced_catalog() as catalog:
+            parts = AskParts(
+                search=lambda text, variants, top_k: search(self._search_parts(catalog), text, top_k=top_k, variants=variants),
+                mirrored=catalog.load_memos,
+                mirror_now=lambda memos: self._mirror_now(catalog, memos),
+                open_source=lambda: self._source(catalog, timeout_s=min(_ASK_TIMEOUT_S, self.settings.timeout), tries=1),
+                vault=self._vault,
+                templates=self._templates,
+                folder=self.settings.answers_folder,
+                language=self.settings.language,
+                model=self.fingerprint,
+                checked_at=self._checked_at(),
+                now=self._now,
+            )
+            return ask(parts, question, options or AskOptions())
+
+    def get(self, memo_id: str) -> FetchedMemo:
+        """One memo, from the server if it answers. Raises ``MemoNotFound``."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            mirrored = catalog.load_memos([memo_id]).get(memo_id)
+            try:
+                source = self._source(catalog, timeout_s=self.settings.timeout, tries=1)
+                try:
+                    memo = source.fetch_memo(memo_id)
+                finally:
+                    source.close()
+            except SourceError as error:
+                if mirrored is None:
+                    raise
+                return FetchedMemo(mirrored, "mirror", error.fact("reason") or error.fact("detail") or error.fact("status"))
+            if memo:
+                return FetchedMemo(memo, "export" if source.is_export else "server")
+            if mirrored:
+                return FetchedMemo(mirrored, "mirror", "the server no longer has it")
+            raise MemoNotFound(memo_id=memo_id, address=self.settings.source)
+
+    def status(self) -> dict[str, Any]:
+        """Counts and ages; changes nothing and asks no server."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            counts = catalog.counts(self.fingerprint)
+            origin = remembered_origin(catalog)
+            dimension = catalog.dimension(self.fingerprint)
+            return {
+                "vault": str(self.settings.vault),
+                "source": self.settings.source,
+                "generation": origin.generation if origin else "",
+                "state_dir": str(self.settings.state_folder),
+                "model": self.fingerprint,
+                "checked_at": self._checked_at(),
+                "age_s": self._age_s(),
+                "memos_to_index": catalog.count_memos_to_index(self._profile),
+                "vector_store": self._vector_store(dimension).state() if dimension else "absent",
+                **counts,
+            }
+
+    def manifest(self) -> list[dict[str, Any]]:
+        """Manifest v2: what is indexed, memo by memo."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return list(catalog.manifest())
+
+    # how the parts are made
+
+    @property
+    def _catalog_path(self) -> Path:
+        return self.settings.state_folder / CATALOG
+
+    @property
+    def _zone(self) -> tzinfo | None:
+        from zoneinfo import ZoneInfo
+
+        return None if self.settings.timezone == "local" else ZoneInfo(self.settings.timezone)
+
+    @property
+    def _profile(self) -> IndexProfile:
+        return IndexProfile(self.fingerprint, CHUNKER_VERSION, self.settings.chunk_size, self.settings.chunk_overlap)
+
+    def _now(self) -> datetime:
+        return self._clock().astimezone(self._zone)
+
+    def _catalog(self, *, in_memory: bool = False) -> Catalog:
+        return Catalog(None if in_memory else self._catalog_path)
+
+    def _synced_catalog(self) -> Catalog:
+        if not self._catalog_path.exists():
+            raise UsageProblem(what="Nothing has been mirrored yet.", next="Run: vaultbrain sync")
+        return self._catalog()
+
+    @contextmanager
+    def _writing(self, command: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None) -> Iterator[Any]:
+        with writing(self.settings.state_folder, timeout_s=timeout_s, command=command, on_wait=on_wait) as lock:
+            yield lock
+
+    def _source(self, catalog: Catalog, *, timeout_s: float, tries: int | None = None) -> Source:
+        if not self.settings.source:
+            raise UsageProblem(what="No source is set.", next="Put `source` into vaultbrain.toml, or run: vaultbrain init")
+        return open_source(
+            self.settings.source,
+            vault=self.settings.vault,
+            token=read_token(self.settings, environment=self._environment),
+            public_url=self.settings.public_url,
+            timeout_s=timeout_s,
+            tries=tries,
+            remembered=remembered_origin(catalog),
+        )
+
+    def _sync_parts(self, catalog: Catalog, report: SyncReport, **others: Any) -> SyncParts:
+        settings = self.settings
+        return SyncParts(
+            source=self._source(catalog, timeout_s=settings.timeout),
+            catalog=catalog,
+            mirror=self._mirror(catalog, report),
+            indexer=Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report),
+            profile=self._profile,
+            report=report,
+            now=self._now,
+            **others,
+        )
+
+    def _run_sync(self, parts: SyncParts, options: SyncOptions) -> SyncReport:
+        try:
+            return run_sync(parts, options, str(self.settings.vault / self.settings.memos_folder))
+        finally:
+            parts.source.close()
+
+    def _mirror(self, catalog: Catalog, report: SyncReport) -> Mirror:
+        return Mirror(catalog, self._vault, self._templates, self.settings.memos_folder, self._zone, report)
+
+    def _mirror_now(self, catalog: Catalog, memos: Sequence[Memo]) -> None:
+        """Mirrors single memos that changed; their vectors follow with the next sync."""
+        report = SyncReport()
+        with self._writing("ask", 0):
+            mirror = self._mirror(catalog, report)
+            mirror.record(MemoPlan((), tuple(memos), (), ()), no_progress)
+            mirror.write(NotePlan(tuple(memo.id for memo in memos), (), ()), {}, no_progress, lambda: False)
+            Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report).cut_memos(no_progress)
+
+    def _search_parts(self, catalog: Catalog) -> SearchParts:
+        return SearchParts(
+            catalog=catalog,
+            fingerprint=self.fingerprint,
+            open_embedder=self._open_embedder,
+            store=self._vector_store,
+            exact_search_limit=self.settings.exact_search_limit,
+            checked_at=self._checked_at(),
+        )
+
+    def _open_embedder(self) -> Embedder:
+        if self._embedder is None:
+            self._embedder = open_embedder(
+                self.settings.embedding,
+                base_url=self.settings.embedding_url,
+                api_key=read_embedding_key(environment=self._environment),
+            )
+        return self._embedder
+
+    def _vector_store(self, dimension: int) -> VectorStore:
+        if self._store is None:
+            fingerprint = f"{self.fingerprint}+means{MEANS_VERSION}" if means_for(self.fingerprint) else self.fingerprint
+            if self.settings.chroma_url:
+                self._store = ServerVectorIndex(
+                    self.settings.chroma_url,
+                    vault_id=self.settings.state_folder.name,
+                    fingerprint=fingerprint,
+                    dimension=dimension,
+                )
+            else:
+                folder = self.settings.state_folder / _CHROMA
+                self._store = VectorIndex(folder, fingerprint=fingerprint, dimension=dimension)
+        return self._store
+
+    def _checked_at(self) -> str:
+        """When a listing was last compared, in local time; empty before the first sync."""
+        try:
+            seconds = (self.settings.state_folder / _CHECKED).stat().st_mtime
+        except OSError:
+            return ""
+        return datetime.fromtimestamp(seconds, self._zone).strftime("%Y-%m-%d %H:%M")
+
+    def _age_s(self) -> float | None:
+        try:
+            seconds = (self.settings.state_folder / _CHECKED).stat().st_mtime
+        except OSError:
+            return None
+        return max(0.0, round(self._clock().timestamp() - seconds, 1))
+
+
+def open_brain(vault: str | Path | None = None, **flags: Any) -> Brain:
+    """The brain of the vault at or above ``vault`` (default: the working folder); ``flags`` override settings."""
+    settings, _ = load_settings(find_vault(Path(vault or ".")), flags=flags)
+    return Brain(settings)
