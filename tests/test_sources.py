@@ -234,9 +234,9 @@ def test_somebody_in_a_hurry_asks_once(server: CFlowServer, tmp_path: Path) -> N
     """A reader who has a mirrored copy does not wait for a server in trouble."""
     server.behaviours[f"{LIST}/1"] = far_end.answer_status(500)
     remembered = Origin(server.url, "B", "", "1")
-    with closing(open_source(server.url, vault=tmp_path, token=TOKEN, tries=1, remembered=remembered)) as source:
-        with pytest.raises(SourceOverloaded):
-            source.fetch_memo("1")
+    source = open_source(server.url, vault=tmp_path, token=TOKEN, tries=1, remembered=remembered)
+    with closing(source), pytest.raises(SourceOverloaded):
+        source.fetch_memo("1")
     assert server.paths() == [f"{LIST}/1"]
 
 

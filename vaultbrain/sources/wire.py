@@ -101,7 +101,7 @@ def _read_attachment(file: dict[str, Any], base: str) -> Attachment:
 
 
 def _file_url(file: dict[str, Any], base: str) -> str:
-    """Each release put files elsewhere; the keys of the file itself tell which release wrote it (memos-api, section 7)."""
+    """Each release put files elsewhere; the keys of the file itself tell which release wrote it."""
     external = _text(file, "externalLink")
     if external.lower().startswith(("http://", "https://")):
         return external
