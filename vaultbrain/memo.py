@@ -25,7 +25,9 @@ _EMBEDDED_DATA = re.compile(r"!?\[[^\]]*\]\(data:[^)]*\)")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 
 _HEADING_MARK = re.compile(r"^#{1,6}[ \t]+")
-_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?]|\.(?=\s)")
+#: Properties pasted along with a note: they name nothing.
+_FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(?:[^\n]*\n){0,30}?---[ \t]*(?:\n|\Z)")
+_CLAUSE_END = re.compile(r"[，。；：！？、]|[,;:!?.](?=\s)")
 MAX_TITLE_CHARS = 80
 
 
@@ -113,7 +115,8 @@ def title_of(content: str) -> str:
 
     Empty for a memo without text. A line that holds only tags serves when there is no other.
     """
-    lines = [_HEADING_MARK.sub("", line.strip()).strip() for line in _EMBEDDED_DATA.sub("", content).split("\n")]
+    body = _FRONT_MATTER.sub("", _EMBEDDED_DATA.sub("", content))
+    lines = [_HEADING_MARK.sub("", line.strip()).strip() for line in (body if body.strip() else content).split("\n")]
     lines = [line for line in lines if any(map(str.isalnum, line))]
     worded = [line for line in lines if any(not word.startswith("#") for word in line.split())]
     first = next(iter(worded or lines), "")

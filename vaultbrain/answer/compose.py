@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.answer.themes import group_by_theme
 from vaultbrain.answer.wording import Words
+from vaultbrain.index.fold import fold
+from vaultbrain.index.tokens import cut
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
@@ -26,14 +28,17 @@ if TYPE_CHECKING:
 
 TEMPLATE = "answer.md.j2"
 
-#: Pieces named in the conclusion, words named in the coverage, and characters of a title in running text.
+#: Pieces named in the conclusion; two that share this much of their tokens say the same. Characters of a title in running text.
 BEST_PIECES = 3
+SAME_SHARE = 0.6
 _TITLE_CHARS = 40
 _THEME_LINE_CHARS = 90
 
 _INVENTORY = re.compile(r"资源|資源|网站|網站|清单|清單|列表|有哪些|哪些|找|list|resources?|which|find", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _URL = re.compile(r"https?://\S+")
+_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
+_TRAILING = re.compile(r"[\s，。；：、,;:]+$")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 
 
@@ -112,10 +117,20 @@ def _conclusion(result: SearchResult, words: Words) -> list[str]:
     if not hits:
         return _nothing(result, words)
     strong = [hit for hit in hits if hit.label == STRONG]
-    best = [words("best", title=_shown_title(hit), link=link_to(hit)) for hit in (strong or hits)[:BEST_PIECES]]
+    best = [words("best", title=_shown_title(hit), link=link_to(hit)) for hit in _distinct(strong or hits)[:BEST_PIECES]]
     total = result.coverage.found
     name = "found" if strong else "found_loosely"
     return [words(name, total=total, strong=result.coverage.strong_memos, best=words("clause_join").join(best))]
+
+
+def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without those that say nearly the same as one before."""
+    kept: list[tuple[Hit, set[str]]] = []
+    for hit in hits:
+        tokens = set(cut(fold(hit.excerpt)))
+        if all(len(tokens & other) < SAME_SHARE * min(len(tokens), len(other) or 1) for _, other in kept):
+            kept.append((hit, tokens))
+    return [hit for hit, _ in kept]
 
 
 def _nothing(result: SearchResult, words: Words) -> list[str]:
@@ -127,7 +142,9 @@ def _nothing(result: SearchResult, words: Words) -> list[str]:
 
 
 def _shown_title(hit: Hit) -> str:
-    title = _inline(plain_text(hit.title))
+    """The title as words in a sentence: without addresses and tags, where something remains."""
+    plain = plain_text(hit.title)
+    title = _inline(_TRAILING.sub("", _URL.sub("", _TAG.sub("", plain)))) or _inline(plain)
     return title if len(title) <= _TITLE_CHARS else title[:_TITLE_CHARS].rstrip() + "…"
 
 
@@ -151,7 +168,8 @@ def _themes(hits: Sequence[Hit], context: AnswerContext, words: Words) -> list[d
 def _gist(hit: Hit, mode: str) -> str:
     """One line of the excerpt that stands for the memo: in an inventory one with a link, if there is one."""
     lines = [_LIST_MARK.sub("", line).strip() for line in hit.excerpt.split("\n") if not _FENCE.match(line)]
-    lines = [line.lstrip("#> ") for line in lines if line.strip("|-: ")] or [_shown_title(hit)]
+    lines = [bare for line in lines if (bare := _TAG.sub("", line.lstrip("> ")).lstrip("# ").strip()).strip("|-: ")]
+    lines = lines or [_shown_title(hit)]
     with_link = [line for line in lines if _URL.search(line)] if mode == "inventory" else []
     line = (with_link or lines)[0]
     if len(line) <= _THEME_LINE_CHARS or _URL.search(line):
@@ -188,7 +206,7 @@ def _coverage(result: SearchResult, context: AnswerContext, words: Words) -> dic
 def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
     coverage = result.coverage
     queries = [
-        words("original", word=_inline(v.text)) if v.family == "literal" else _inline(v.text).replace("#", r"\#")
+        words("original", word=_inline(v.text)) if v.family == "literal" else v.text if v.family == "tag" else _inline(v.text)
         for v in coverage.variants
     ]
     lines = [

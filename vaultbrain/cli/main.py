@@ -16,7 +16,7 @@ from vaultbrain.cli.console import describe_failure, say
 from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, VaultbrainError
 
 app = typer.Typer(
-    help="Memos of CFlow or Memos in your Obsidian vault, searchable and answering, offline.\n\nStart with: vaultbrain init VAULT",
+    help="Your CFlow or Memos memos in Obsidian, searchable and answering, offline.\n\nStart with: vaultbrain init VAULT",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -312,8 +312,9 @@ class Catalog:
     def load_vectors(self, fingerprint: str, chunk_ids: Sequence[str] | None = None) -> list[tuple[str, str, float, bytes]]:
         """(chunk id, memo id, CJK share, float32 bytes) of the given chunks, or of all that have a vector."""
         base = (
+            # CROSS keeps the order of the loops: without statistics SQLite would go through every vector for each id.
             "SELECT c.chunk_id, c.memo_id, v.cjk_share, v.vector FROM chunks c"
-            " JOIN vectors v ON v.fingerprint = ? AND v.text_hash = c.text_hash"
+            " CROSS JOIN vectors v ON v.fingerprint = ? AND v.text_hash = c.text_hash"
         )
         if chunk_ids is None:
             return self._db.execute(base, (fingerprint,)).fetchall()
@@ -332,7 +333,8 @@ class Catalog:
     def clear_outbox(self, chunk_ids: Iterable[str] | None = None) -> None:
         if chunk_ids is None:
             self._db.execute("DELETE FROM outbox")
-        else:
+            return
+        with self.transaction():
             self._db.executemany("DELETE FROM outbox WHERE chunk_id = ?", [(c,) for c in chunk_ids])
 
     def count_outbox(self) -> int:

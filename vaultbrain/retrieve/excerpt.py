@@ -23,9 +23,14 @@ MAX_LINES = 4
 #: What a block's likeness to the nearest chunk counts against the words of the query standing in it.
 _NEAREST_WEIGHT = 2.0
 
+#: What an address, and being more than a heading, add to a block; and what is left of a heading's or tag line's own worth.
+_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.5, 0.3, 0.1
+
 _LINE_IS_BARE = re.compile(r"^[\s>|:\-=`~*_#+$]*$")
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;]+[”’」』）)]*|\.(?=\s)|$)", re.DOTALL)
-_TAGS_ONLY = re.compile(r"^\s*(?:#\S+\s*)+$")
+_ADDRESS = re.compile(r"https?://")
+#: Only tags, or a heading.
+_NAMES_ONLY = re.compile(r"\s*(?:(?:#\S+\s*)+|#{1,6}\s[^\n]*|[^\n]*\n(?:=+|-+)\s*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,13 @@ def best_excerpt(memo_id: str, anchors: Sequence[tuple[int, str]], content: str,
 
 
 def _worth(text: str, tokens: set[str], near: set[str]) -> float:
+    """How well a block answers. A heading or a line of tags names the subject, but says nothing of it."""
     words = set(cut(fold(text)))
     if not words:
         return -1.0
-    met = len(words & tokens)
     likeness = len(words & near) / len(words | near) if near else 0.0
-    return (met + _NEAREST_WEIGHT * likeness) * (0.3 if _TAGS_ONLY.match(text) else 1.0)
+    worth = len(words & tokens) + _NEAREST_WEIGHT * likeness + (_ADDRESS_WORTH if _ADDRESS.search(text) else 0.0)
+    return worth * _BARE_WORTH if _NAMES_ONLY.match(text) else worth + _CONTENT_WORTH
 
 
 def cut_excerpt(text: str, tokens: set[str]) -> str:

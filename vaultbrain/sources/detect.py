@@ -62,6 +62,19 @@ def open_source(
     return CFlowSource(door, public_url or door.address, remembered, recognise=detect)
 
 
+def describe_source(address_or_path: str, *, vault: Path, token: str = "") -> str:
+    """A sentence on what is there, for somebody who sets a source up. Raises as ``detect`` or ``ExportSource`` do."""
+    if not _SERVER_ADDRESS.match(address_or_path):
+        listing = ExportSource(vault / Path(address_or_path).expanduser(), "").list_memos()
+        return f"{address_or_path} is an export of {len(listing.memos)} memos."
+    door = ServerDoor(address_or_path, token, tries=1)
+    try:
+        generation, version = detect(door)
+    finally:
+        door.close()
+    return f"{door.address} is a CFlow or Memos server of generation {generation}{f' ({version})' if version else ''}."
+
+
 def detect(door: ServerDoor, remembered: Origin | None = None) -> tuple[str, str]:
     """Generation (``A`` or ``B``) and version (may be empty) of the server behind ``door``.
 

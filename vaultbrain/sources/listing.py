@@ -36,7 +36,9 @@ class Listing:
 
 
 class Source(Protocol):
-    """A CFlow or Memos server, or an export file."""
+    """A CFlow or Memos server, or an export file (``is_export``)."""
+
+    is_export: bool
 
     def list_memos(self) -> Listing:
         """Every memo. Raises a ``SourceError`` when the listing cannot be had or cannot be proven whole."""

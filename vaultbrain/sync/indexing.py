@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from vaultbrain.index.centring import cjk_share
 from vaultbrain.index.chunking import ChunkProfile, embedded_text, split_chunks, text_hash
 from vaultbrain.index.matrix import centred_matrix
-from vaultbrain.index.vectors import VectorBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from vaultbrain.index.catalog import Catalog, IndexProfile
     from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.matrix import Rows
-    from vaultbrain.index.vectors import VectorStore
+    from vaultbrain.index.vectors import VectorBatch, VectorStore
     from vaultbrain.sync.report import Progress, SyncReport
 
 #: Memos cut between two commits.
@@ -108,7 +107,7 @@ class Indexer:
             if not to_write and not to_delete:
                 return
             rows = self._catalog.load_vectors(self._profile.model, to_write)
-            store.write(self._stored_form(rows) if rows else None, to_delete)
+            store.write(*self._stored_form(rows), deletes=to_delete)
             self._catalog.clear_outbox([*to_write, *to_delete])
 
     def rebuild_store(self) -> None:
@@ -123,4 +122,4 @@ class Indexer:
         self._report.vectors_rebuilt = True
 
     def _stored_form(self, rows: Rows) -> VectorBatch:
-        return VectorBatch([r[0] for r in rows], centred_matrix(rows, self._profile.model), [r[1] for r in rows])
+        return [r[0] for r in rows], centred_matrix(rows, self._profile.model), [r[1] for r in rows]

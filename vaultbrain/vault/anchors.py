@@ -45,8 +45,12 @@ def _prefix(memo_id: str) -> str:
 
 
 def anchorable(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks that carry an anchor: all but rules."""
-    return [block for block in blocks if block.kind != "rule"]
+    """The blocks that carry an anchor: all but rules and paragraphs of blanks, where there is nothing to cite."""
+    return [block for block in blocks if _is_citable(block)]
+
+
+def _is_citable(block: Block) -> bool:
+    return block.kind != "rule" and not block.text.isspace()
 
 
 # An ATX heading that is empty or closed by number signs would show an id as part of its text.
@@ -151,7 +155,7 @@ def read_anchors(region_text: str) -> list[tuple[str, str]]:
         anchor, text = _read_block(block, outline.code_lines)
         if anchor and (text or waiting):
             read.append((anchor, text or waiting))
-        waiting = "" if anchor or block.kind == "rule" else text
+        waiting = text if not anchor and _is_citable(block) else ""
     return read
 
 

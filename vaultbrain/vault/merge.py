@@ -6,6 +6,7 @@ same is taken once; a true clash keeps our new text and, behind it, the person's
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 CLASH_TITLE = "> [!warning]- vaultbrain: both sides changed this part; yours was"
+
+_BLOCK_ID = re.compile(r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +63,23 @@ def _changes(base: Sequence[str], other: Sequence[str]) -> list[_Change]:
 
 
 def _regions(person: Sequence[_Change], server: Sequence[_Change]) -> Iterator[tuple[int, int, list[_Change], list[_Change]]]:
-    """Stretches of the base, in order, with the changes that touch them; changes that overlap or meet share a stretch."""
+    """Stretches of the base, in order, with the changes that touch them; changes that overlap share a stretch."""
     pending = sorted([(c, 0) for c in person] + [(c, 1) for c in server], key=lambda item: (item[0].start, item[0].end))
     while pending:
         first, side = pending.pop(0)
         start, end = first.start, first.end
         sides: tuple[list[_Change], list[_Change]] = ([], [])
         sides[side].append(first)
-        while pending and pending[0][0].start <= end:
+        while pending and _touches(pending[0][0], start, end):
             change, side = pending.pop(0)
             sides[side].append(change)
             end = max(end, change.end)
         yield start, end, *sides
+
+
+def _touches(change: _Change, start: int, end: int) -> bool:
+    """Whether the change overlaps the stretch, or inserts at its end or beside an insertion, where the order would be a guess."""
+    return change.start < end or (change.start == end and (change.end == change.start or start == end))
 
 
 def _applied(base: Sequence[str], start: int, end: int, changes: Sequence[_Change]) -> list[str]:
@@ -84,4 +92,5 @@ def _applied(base: Sequence[str], start: int, end: int, changes: Sequence[_Chang
 
 
 def _callout(lines: Sequence[str]) -> list[str]:
-    return ["", CLASH_TITLE, *(f"> {line}".rstrip() for line in lines), ""]
+    """The lines as a quotation, without block ids: the same id may not stand in a note twice."""
+    return ["", CLASH_TITLE, *(f"> {_BLOCK_ID.sub('', line)}".rstrip() for line in lines), ""]

@@ -25,12 +25,17 @@ MAX_TITLE_WIDTH = 72
 _REFUSED = re.compile(r'[\\/:*?"<>|#^\[\]%\x00-\x1f\x7f]')
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _WINDOWS_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
+_TAG = re.compile(r"(?:^|(?<=\s))#\S+")
+_CLAUSE_END = re.compile(r"[，。；：！？]|[,;.!](?=\s)")
+_PUNCTUATION = " \t,.;:!?-–—，。；：！？、"
 _UNTITLED = "memo"
 
 
 def memo_name(title: str, memo_id: str) -> str:
-    """The note's base name without ``.md``: ``观影清单 (456)``."""
-    return _joined(_safe(plain_text(title)) or _UNTITLED, f" ({_safe(memo_id)})")
+    """The note's base name without ``.md``: ``观影清单 (456)``. Addresses and tags are left out where words remain."""
+    words = _ADDRESS.sub(" ", _TAG.sub(" ", plain_text(title))).strip(_PUNCTUATION)
+    return _joined(_safe(words) or _safe(plain_text(title)) or _UNTITLED, f" ({_safe(memo_id)})")
 
 
 def answer_name(question: str, day: str) -> str:
@@ -61,11 +66,13 @@ def _safe(text: str) -> str:
 
 
 def _cut(text: str, width: int) -> str:
+    """At most ``width`` columns, ended at a clause where one ends in the second half."""
     used = 0
     for position, character in enumerate(text):
         used += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if used > width:
-            return text[:position].rstrip(" .,，、。；：;(（")
+            ends = [match.start() for match in _CLAUSE_END.finditer(text, position // 2, position)]
+            return text[: ends[-1] if ends else position].rstrip(_PUNCTUATION + "(（")
     return text
 
 

@@ -362,6 +362,9 @@ ORDINARY_LANGUAGES = frozenset(
 #: Deepest indentation, in columns, at which list and quote marks are left alone in a memo that is nested beyond reading.
 _MAX_DEEP_COLUMNS = 80
 
+#: Two are needed by nearly every text that needs any, three or four by contrived ones.
+_MAX_PASSES = 12
+
 # `<` and `%` as the rendered page may get them. CommonMark: entities end with a semicolon; numbers may have leading zeros.
 _RENDERED_TEMPLATE = re.compile(r"(<|&(?:lt|LT|#0{0,5}60|#[xX]0{0,4}3[cC]);)(?=\\?%|&(?:percnt|#0{0,5}37|#[xX]0{0,4}25);)")
 
@@ -370,8 +373,8 @@ _RENDERED_TEMPLATE = re.compile(r"(<|&(?:lt|LT|#0{0,5}60|#[xX]0{0,4}3[cC]);)(?=\
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]{1,31}"
 _AUTOLINK = rf"<(?:{_SCHEME}:[^\s<>`$]*+|[A-Za-z0-9.!#&'*+/=?^_{{|}}~-]++@[A-Za-z0-9][A-Za-z0-9.-]*+)>"
 _HTML = rf"(?P<html>(?!{_AUTOLINK})<(?=[A-Za-z/!?]))"
-_URL = rf"(?P<url>(?<![A-Za-z0-9+.-]){_SCHEME}://[!-;=?-_a-~]*+)"
-_DESTINATION = rf"(?P<destination>\]\((?:<{_SCHEME}:[^<>`$\n]*+>|[^\s()<>`$]*+))"
+_URL = rf"(?P<url>(?<![A-Za-z0-9+.-]){_SCHEME}://[!-;=?-\[\]-_a-~]*+)"
+_DESTINATION = rf"(?P<destination>\]\((?:<{_SCHEME}:[^<>`$\n]*+>|[^\s()<>`$\\]*+))"
 _MATH = r"(?P<math>\$(?=[^\s$])(?:\\[^\n]|[^$`\\\n])++(?<!\s)\$(?![\d$]))"
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _DOLLARS = r"(?P<dollars>\${2,})"
@@ -407,8 +410,10 @@ def neutralise(text: str) -> str:
     """
     text = _RENDERED_TEMPLATE.sub(rf"\1{_ZERO_WIDTH_SPACE}", clean_text(text))
     # Breaking a mark can change how the rest reads (a definition becomes a paragraph): repeat until nothing is left to break.
-    while (broken := _break_once(text)) != text:
-        text = broken
+    for _ in range(_MAX_PASSES):
+        before, text = text, _break_once(text)
+        if text == before:
+            break
     return text
 
 

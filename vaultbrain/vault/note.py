@@ -181,13 +181,14 @@ def _with_own(block: list[str], key: str, value: Value) -> list[str]:
 
 def _with_list(block: list[str], key: str, wanted: Sequence[str], base: Sequence[str]) -> list[str]:
     """A shared list with our old entries that are gone taken out and our new ones put in; otherwise as the person left it."""
-    gone = [item for item in base if item not in wanted]
-    come = [item for item in wanted if item not in base]
-    for item in gone:
-        block = _without_item(block, key, item)
     standing = {value for start, end in _entries(block, key) for value in _read_items(block[start:end])}
-    come = [item for item in come if item.casefold() not in standing]
-    return _with_items(block, key, come) if come else block
+    come = [item for item in wanted if item not in base and item.casefold() not in standing]
+    if come:
+        block = _with_items(block, key, come)
+    for item in base:
+        if item not in wanted:
+            block = _without_item(block, key, item)
+    return block
 
 
 def _read_items(entry: Sequence[str]) -> set[str]:
