@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.answer.ask import Asked, AskOptions, AskParts, ask
 from vaultbrain.errors import MemoNotFound, SourceError, UsageProblem
 from vaultbrain.index.catalog import Catalog, IndexProfile
-from vaultbrain.index.centring import MEANS_VERSION, means_for
+from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
 from vaultbrain.index.embedding import embedding_fingerprint, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
@@ -273,7 +273,7 @@ class Brain:
 
     def _vector_store(self, dimension: int) -> VectorStore:
         if self._store is None:
-            fingerprint = f"{self.fingerprint}+means{MEANS_VERSION}" if means_for(self.fingerprint) else self.fingerprint
+            fingerprint = centred_fingerprint(self.fingerprint)
             if self.settings.chroma_url:
                 self._store = ServerVectorIndex(
                     self.settings.chroma_url,

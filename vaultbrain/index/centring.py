@@ -69,6 +69,11 @@ def means_for(fingerprint: str) -> Means | None:
     return _load_means(file) if file else None
 
 
+def centred_fingerprint(fingerprint: str) -> str:
+    """The fingerprint of this model's vectors once centred. Reads nothing."""
+    return f"{fingerprint}/means-{MEANS_VERSION}" if fingerprint in _MEANS_FILES else fingerprint
+
+
 def cjk_share(text: str) -> float:
     """How Chinese ``text`` is, 0 to 1: the weight of Chinese characters among all letters. The script does not matter."""
     characters, letters = len(_CHARACTER.findall(text)), len(_LETTER.findall(text))

@@ -23,5 +23,4 @@ def centred_matrix(rows: Rows, fingerprint: str) -> NDArray[np.float32]:
     if not rows:
         return np.zeros((0, 0), dtype=np.float32)
     raw = np.frombuffer(b"".join(row[3] for row in rows), dtype=np.float32).reshape(len(rows), -1)
-    means = means_for(fingerprint)
-    return centre_passages(raw, np.array([row[2] for row in rows], dtype=np.float32), means) if means else raw
+    return centre_passages(raw, np.array([row[2] for row in rows], dtype=np.float32), means_for(fingerprint))

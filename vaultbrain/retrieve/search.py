@@ -140,9 +140,7 @@ def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> Sem
 def _query_vector(parts: SearchParts, query: Query) -> Any:
     """(dimension,) float32, unit length, the mean of its language and length class taken off."""
     text = fold(query.topic)
-    vector = parts.open_embedder().embed_queries([text])[0]
-    means = means_for(parts.fingerprint)
-    return centre_query(vector, text, means) if means else vector
+    return centre_query(parts.open_embedder().embed_queries([text])[0], text, means_for(parts.fingerprint))
 
 
 def _compare(parts: SearchParts, vector: Any, coverage: Coverage) -> list[tuple[str, str, float]]:
