@@ -110,6 +110,11 @@ def tags_of(content: str) -> tuple[str, ...]:
     return tuple(tags.values())
 
 
+def without_tags(text: str) -> str:
+    """``text`` without its ``#tags``: what is left of a line to be read as words."""
+    return _TAG_RUN.sub("", text)
+
+
 def title_of(content: str) -> str:
     """The first line with words in it, heading marks taken off, ended at a clause when longer than ``MAX_TITLE_CHARS``.
 

@@ -62,7 +62,7 @@ class Settings:
     chunk_size: int = _key(160, "longest chunk in characters, unless it is one code fence or table")
     chunk_overlap: int = _key(32, "characters that neighbouring windows of one long paragraph share")
     chroma_url: str = _key("", "address of a Chroma server to use instead of the local vector index")
-    exact_search_limit: int = _key(20_000, "up to so many chunks are compared one by one; beyond, Chroma proposes candidates")
+    exact_search_limit: int = _key(40_000, "up to so many chunks are compared one by one; beyond, Chroma proposes candidates")
     timeout: int = _key(20, "seconds to wait for one answer of the memo server")
     lock_timeout: int = _key(10, "seconds to wait for another vaultbrain that is writing")
 

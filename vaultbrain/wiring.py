@@ -17,7 +17,7 @@ from vaultbrain.errors import MemoNotFound, SourceError, UsageProblem
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
-from vaultbrain.index.embedding import embedding_fingerprint, open_embedder
+from vaultbrain.index.embedding import embedding_fingerprint, model_name, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
 from vaultbrain.retrieve.search import SearchParts, SearchResult, search
 from vaultbrain.settings import find_vault, load_settings, read_embedding_key, read_token
@@ -126,7 +126,7 @@ class Brain:
                 templates=self._templates,
                 folder=self.settings.answers_folder,
                 language=self.settings.language,
-                model=self.fingerprint,
+                model=model_name(self.settings.embedding),
                 checked_at=self._checked_at(),
                 now=self._now,
             )

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 from vaultbrain.answer.themes import group_by_theme
 from vaultbrain.answer.wording import Words
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
+from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
@@ -28,16 +30,15 @@ if TYPE_CHECKING:
 
 TEMPLATE = "answer.md.j2"
 
-#: Pieces named in the conclusion; two that share this much of their tokens say the same. Characters of a title in running text.
+#: Pieces named in the conclusion; two that share this much of their tokens say the same. Columns of a title in running text.
 BEST_PIECES = 3
 SAME_SHARE = 0.6
-_TITLE_CHARS = 40
-_THEME_LINE_CHARS = 90
+_TITLE_WIDTH = 64
+_THEME_LINE_WIDTH = 120
 
 _INVENTORY = re.compile(r"资源|資源|网站|網站|清单|清單|列表|有哪些|哪些|找|list|resources?|which|find", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _URL = re.compile(r"https?://\S+")
-_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
 _TRAILING = re.compile(r"[\s，。；：、,;:]+$")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 
@@ -91,7 +92,7 @@ def choose_mode(question: str, wanted: str) -> str:
 def compose(result: SearchResult, context: AnswerContext) -> Answer:
     words = Words(context.language)
     hits = result.hits
-    themes = _themes(hits, context, words)
+    themes = _themes(result, context, words)
     coverage = _coverage(result, context, words)
     values = {
         "words": words,
@@ -144,8 +145,18 @@ def _nothing(result: SearchResult, words: Words) -> list[str]:
 def _shown_title(hit: Hit) -> str:
     """The title as words in a sentence: without addresses and tags, where something remains."""
     plain = plain_text(hit.title)
-    title = _inline(_TRAILING.sub("", _URL.sub("", _TAG.sub("", plain)))) or _inline(plain)
-    return title if len(title) <= _TITLE_CHARS else title[:_TITLE_CHARS].rstrip() + "…"
+    title = _inline(_TRAILING.sub("", _URL.sub("", without_tags(plain)))) or _inline(plain)
+    return _shortened(title, _TITLE_WIDTH)
+
+
+def _shortened(text: str, width: int) -> str:
+    """At most ``width`` columns, a Chinese character taking two; ``…`` where something was cut."""
+    used = 0
+    for position, character in enumerate(text):
+        used += 2 if east_asian_width(character) in "WF" else 1
+        if used > width:
+            return neutralise(text[:position].rstrip() + "…")
+    return text
 
 
 def _inline(text: str) -> str:
@@ -153,12 +164,13 @@ def _inline(text: str) -> str:
     return neutralise(" ".join(text.split())).lstrip("#>-+ ")
 
 
-def _themes(hits: Sequence[Hit], context: AnswerContext, words: Words) -> list[dict[str, Any]]:
+def _themes(result: SearchResult, context: AnswerContext, words: Words) -> list[dict[str, Any]]:
+    hits, topic = result.hits, result.query.topic
     near = [hit for hit in hits if hit.label in (STRONG, RELATED)]
     themes = group_by_theme(near, context.tags)
     return [
         {
-            "name": _inline(theme.name) or words("other_theme"),
+            "name": _inline(theme.name or (words("other_theme") if len(themes) > 1 else topic)),
             "items": [{"text": _gist(hit, context.mode), "link": link_to(hit), "memo_id": hit.memo_id} for hit in theme.hits],
         }
         for theme in themes
@@ -166,15 +178,23 @@ def _themes(hits: Sequence[Hit], context: AnswerContext, words: Words) -> list[d
 
 
 def _gist(hit: Hit, mode: str) -> str:
-    """One line of the excerpt that stands for the memo: in an inventory one with a link, if there is one."""
+    """One line of the excerpt that stands for the memo: in an inventory one with an address, if there is one."""
+    is_code = bool(_FENCE.match(hit.excerpt))
     lines = [_LIST_MARK.sub("", line).strip() for line in hit.excerpt.split("\n") if not _FENCE.match(line)]
-    lines = [bare for line in lines if (bare := _TAG.sub("", line.lstrip("> ")).lstrip("# ").strip()).strip("|-: ")]
-    lines = lines or [_shown_title(hit)]
-    with_link = [line for line in lines if _URL.search(line)] if mode == "inventory" else []
-    line = (with_link or lines)[0]
-    if len(line) <= _THEME_LINE_CHARS or _URL.search(line):
-        return line
-    return neutralise(line[:_THEME_LINE_CHARS].rstrip() + "…")
+    lines = [line for line in lines if line.strip("|-: ")] or [_shown_title(hit)]
+    if is_code:
+        code = " ".join(_best_line(lines, hit).split()).replace("`", "'")
+        return f"`{_shortened(code, _THEME_LINE_WIDTH)}`"
+    lines = [bare for line in lines if (bare := without_tags(line.lstrip("> ")).lstrip("# ").strip())] or [_shown_title(hit)]
+    with_address = [line for line in lines if _URL.search(line)] if mode == "inventory" else []
+    line = _best_line(with_address or lines, hit)
+    return line if _URL.search(line) else _shortened(line, _THEME_LINE_WIDTH)
+
+
+def _best_line(lines: Sequence[str], hit: Hit) -> str:
+    """The line with the most words of the question; the first of equals."""
+    tokens = set(cut(" ".join(hit.matched)))
+    return max(lines, key=lambda line: len(tokens & set(cut(fold(line)))))
 
 
 def _source(hit: Hit, context: AnswerContext, words: Words) -> dict[str, Any]:
@@ -206,7 +226,11 @@ def _coverage(result: SearchResult, context: AnswerContext, words: Words) -> dic
 def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
     coverage = result.coverage
     queries = [
-        words("original", word=_inline(v.text)) if v.family == "literal" else v.text if v.family == "tag" else _inline(v.text)
+        words("original", word=_inline(v.text))
+        if v.family == "literal"
+        else v.text
+        if v.text.startswith("#")
+        else _inline(v.text)
         for v in coverage.variants
     ]
     lines = [

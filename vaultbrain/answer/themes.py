@@ -1,20 +1,21 @@
-"""Hits sorted into themes: by the tags that people gave, then by the word of the question that they met.
+"""Hits sorted into themes: by the tags that people gave and by the words of the question that they met.
 
 Pure and deterministic. A theme has at least two memos where that can be had; what fits nowhere stands under one last heading.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from vaultbrain.index.fold import fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vaultbrain.retrieve.search import Hit
 
-MAX_THEMES = 6
+MAX_THEMES = 5
 _MIN_MEMOS = 2
 
 
@@ -27,27 +28,38 @@ class Theme:
 
 
 def group_by_theme(hits: Sequence[Hit], tags: Mapping[str, Sequence[str]]) -> list[Theme]:
-    """``tags``: memo id → its tags. Every hit stands in exactly one theme; themes in the order of their best hit."""
-    names = _theme_names(hits, tags)
-    chosen: dict[str, list[Hit]] = {}
-    for hit in hits:
-        candidates = [name for name in _labels_of(hit, tags) if name in names]
-        name = min(candidates, key=lambda n: (names[n], n)) if candidates else ""
-        chosen.setdefault(name, []).append(hit)
-    loose = [hit for name, group in chosen.items() if not name or len(group) < _MIN_MEMOS for hit in group]
-    themes = [Theme(name, tuple(group)) for name, group in chosen.items() if name and len(group) >= _MIN_MEMOS]
-    themes, rest = themes[:MAX_THEMES], [hit for theme in themes[MAX_THEMES:] for hit in theme.hits]
-    ordered = tuple(hit for hit in hits if hit in loose or hit in rest)
-    return [*themes, Theme("", ordered)] if ordered else themes
+    """``tags``: memo id → its tags. Every hit stands in exactly one theme; themes in the order of their best hit.
+
+    Greedy set cover: the label that most of the remaining hits share makes the next theme. A label that all hits share divides
+    nothing and is not used.
+    """
+    labels = {hit.memo_id: _labels_of(hit, tags) for hit in hits}
+    left, themes = list(hits), []
+    while left and len(themes) < MAX_THEMES:
+        name = _most_shared(left, labels, too_common=len(hits))
+        if not name:
+            break
+        chosen = [hit for hit in left if name in labels[hit.memo_id]]
+        themes.append(Theme(name, tuple(chosen)))
+        left = [hit for hit in left if hit not in chosen]
+    place = {hit.memo_id: number for number, hit in enumerate(hits)}
+    themes.sort(key=lambda theme: place[theme.hits[0].memo_id])
+    return [*themes, Theme("", tuple(left))] if left else themes
 
 
-def _theme_names(hits: Sequence[Hit], tags: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Labels that at least two hits share, with how many share them; one that nearly all share divides nothing."""
-    counted = Counter(label for hit in hits for label in _labels_of(hit, tags))
-    too_common = max(len(hits) - 1, _MIN_MEMOS + 1)
-    return {name: count for name, count in counted.items() if _MIN_MEMOS <= count < too_common}
+def _most_shared(left: Sequence[Hit], labels: Mapping[str, Mapping[str, int]], *, too_common: int) -> str:
+    """The label of the most remaining hits, or an empty text; of equals a tag before a query word, then the one met first."""
+    counts: dict[str, list[int]] = {}
+    for hit in left:
+        for label, kind in labels[hit.memo_id].items():
+            entry = counts.setdefault(label, [0, kind, len(counts)])
+            entry[0] += 1
+    shared = [(-count, kind, first, label) for label, (count, kind, first) in counts.items() if _MIN_MEMOS <= count < too_common]
+    return min(shared)[3] if shared else ""
 
 
-def _labels_of(hit: Hit, tags: Mapping[str, Sequence[str]]) -> list[str]:
-    """The memo's tags; without any, the query words that it met."""
-    return list(tags.get(hit.memo_id, ())) or [word.lstrip("#") for word in hit.matched]
+def _labels_of(hit: Hit, tags: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """label → 0 for a tag, 1 for a single query word that the memo met and that is none of its tags."""
+    own = {fold(tag): tag for tag in tags.get(hit.memo_id, ())}
+    words = {word: 1 for word in hit.matched if not word.startswith("#") and " " not in word and word not in own}
+    return dict.fromkeys(own.values(), 0) | words

@@ -24,12 +24,12 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "found": (
         "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关：{best}。",
         "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關：{best}。",
-        "CFlow holds {total} memos on this, {strong} of them directly: {best}.",
+        "Related memos in CFlow: {total}, directly on the subject: {strong}. {best}.",
     ),
     "found_loosely": (
         "CFlow 中没有直接回答这个问题的内容，有 {total} 条沾边：{best}。",
         "CFlow 中沒有直接回答這個問題的內容，有 {total} 條沾邊：{best}。",
-        "CFlow holds no direct answer; {total} memos touch on it: {best}.",
+        "No memo in CFlow answers this directly; related: {total}. {best}.",
     ),
     "best": ("{title} {link}", "{title} {link}", "{title} {link}"),
     "nothing": (
@@ -68,12 +68,12 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "left_out": (
         "没有采用：{count} 条只是沾了字面，低于「弱相关」线",
         "沒有採用：{count} 條只是沾了字面，低於「弱相關」線",
-        "Left out: {count} memos that only share a word, below the limit for “weak”",
+        "Left out, because they only share a word: {count}",
     ),
     "more": (
         "另有 {count} 条相关内容没有列出",
         "另有 {count} 條相關內容沒有列出",
-        "{count} more memos on this are not listed",
+        "Related, but not listed: {count}",
     ),
     "from_server": ("全文取自服务器", "全文取自伺服器", "Full texts come from the server"),
     "from_mirror": (
@@ -85,17 +85,17 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "changed": (
         "{links} 在服务器上刚改过，已用新的内容",
         "{links} 在伺服器上剛改過，已用新的內容",
-        "{links} changed on the server since the last sync; the new text is used",
+        "Changed on the server since the last sync, the new text is used: {links}",
     ),
     "changed_unused": (
         "{links} 在服务器上刚改过，这里引用的还是镜像；运行 vaultbrain sync 后再问",
         "{links} 在伺服器上剛改過，這裡引用的還是鏡像；執行 vaultbrain sync 後再問",
-        "{links} changed on the server, the mirror is cited here; run vaultbrain sync and ask again",
+        "Changed on the server, but the mirror is cited: {links}. Run vaultbrain sync and ask again",
     ),
     "gone": (
         "{links} 已不在服务器上，引用的是镜像",
         "{links} 已不在伺服器上，引用的是鏡像",
-        "{links} are no longer on the server; the mirror is cited",
+        "No longer on the server, the mirror is cited: {links}",
     ),
     "no_vectors": (
         "还没有语义索引，只查了关键词",

@@ -323,6 +323,13 @@ class Catalog:
             rows += self._db.execute(f"{base} WHERE c.chunk_id IN ({','.join('?' * len(part))})", (fingerprint, *part))
         return rows
 
+    def sample_vectors(self, fingerprint: str, limit: int) -> list[tuple[str, str, float, bytes]]:
+        """As ``load_vectors``, for the same arbitrary texts each time: text hashes have no order of their own."""
+        return self._db.execute(
+            "SELECT text_hash, '', cjk_share, vector FROM vectors WHERE fingerprint = ? ORDER BY text_hash LIMIT ?",
+            (fingerprint, limit),
+        ).fetchall()
+
     # what Chroma has still to be told
 
     def read_outbox(self, limit: int) -> tuple[list[str], list[str]]:

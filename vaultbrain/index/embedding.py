@@ -90,6 +90,12 @@ def default_spec(platform: str = sys.platform) -> str:
     return "use" if platform == "win32" else "e5"
 
 
+def model_name(spec: str) -> str:
+    """The model's name as people know it."""
+    kind, name = _parse(spec)
+    return {"e5": "multilingual-e5-small", "use": "universal-sentence-encoder-multilingual"}.get(kind, name)
+
+
 def embedding_fingerprint(spec: str, base_url: str = "") -> str:
     """What the vectors of ``spec`` depend on. Loads no model, no numpy; reads a few kilobytes of a local model's folder.
 

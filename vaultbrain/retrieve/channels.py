@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 FIELD_WEIGHTS = (2.0, 2.0, 1.0)
 #: Memos that one variant may bring. Far more than anybody reads, and still quick.
 KEYWORD_LIMIT = 400
+#: Families that need no consent of the meaning: the person's own words, in the question or as a tag.
+ASSURED = ("literal", "tag")
 #: A single Chinese character says little: what a memo gets at most for it.
 SINGLE_CHARACTER = 0.5
 
 
 @dataclass(slots=True)
 class KeywordHits:
-    """``sureness``: memo id → 0..1. ``matched``: memo id → variants that met it. ``met``: variant text → number of memos."""
+    """How sure the words are of each memo, 0..1: ``literal`` for those of ``ASSURED``, ``other`` for all other variants.
 
-    sureness: dict[str, float] = field(default_factory=dict)
+    ``matched``: memo id → variants that met it. ``met``: variant text → number of memos.
+    """
+
+    literal: dict[str, float] = field(default_factory=dict)
+    other: dict[str, float] = field(default_factory=dict)
     matched: dict[str, list[Variant]] = field(default_factory=dict)
     met: dict[str, int] = field(default_factory=dict)
 
@@ -44,8 +50,9 @@ def search_keywords(catalog: Catalog, variants: Sequence[Variant], documents: in
     for variant in variants:
         found = _match(catalog, variant, documents)
         hits.met[variant.text] = len(found)
+        best = hits.literal if variant.family in ASSURED else hits.other
         for memo_id, sureness in found.items():
-            hits.sureness[memo_id] = max(hits.sureness.get(memo_id, 0.0), variant.weight * sureness)
+            best[memo_id] = max(best.get(memo_id, 0.0), variant.weight * sureness)
             hits.matched.setdefault(memo_id, []).append(variant)
     return hits
 
@@ -58,7 +65,7 @@ def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, floa
     if not tokens:
         return {}
     expression = match_any(list(dict.fromkeys(tokens))) if variant.family == "literal" else f'"{" ".join(tokens)}"'
-    if variant.family == "tag":
+    if variant.text.startswith("#"):
         expression = f"tags : {expression}"
     highest = highest_bm25(list(dict.fromkeys(tokens)), catalog.document_frequencies(dict.fromkeys(tokens)), documents)
     scored = catalog.match_keywords(expression, FIELD_WEIGHTS, KEYWORD_LIMIT)

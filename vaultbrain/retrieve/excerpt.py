@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
+from vaultbrain.memo import without_tags
 from vaultbrain.vault.markdown import anchor_id, neutralise, split_blocks
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MAX_LINES = 4
 _NEAREST_WEIGHT = 2.0
 
 #: What an address, and being more than a heading, add to a block; and what is left of a heading's or tag line's own worth.
-_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.5, 0.3, 0.1
+_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.5, 0.6, 0.1
 
 _LINE_IS_BARE = re.compile(r"^[\s>|:\-=`~*_#+$]*$")
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;]+[”’」』）)]*|\.(?=\s)|$)", re.DOTALL)
@@ -90,8 +91,12 @@ def _within_room(lines: Sequence[str], tokens: set[str]) -> str:
 
 
 def _chosen(lines: Sequence[str], tokens: set[str]) -> list[str]:
-    """The lines to show, in their order: those with tokens, and from the first of them the next ones while there is room."""
-    with_tokens = [n for n, line in enumerate(lines) if tokens & set(cut(fold(line)))][:MAX_LINES]
+    """The lines to show, in their order: those with tokens, and from the first of them the next ones while there is room.
+
+    A line of tags is shown only when there is nothing else.
+    """
+    lines = [line for line in lines if without_tags(line).strip()] or list(lines)
+    with_tokens = [n for n, line in enumerate(lines) if tokens & set(cut(fold(without_tags(line))))][:MAX_LINES]
     first = with_tokens[0] if with_tokens else 0
     following = range(first, min(len(lines), first + MAX_LINES - len(with_tokens)))
     return [lines[n] for n in sorted({*with_tokens, *following})]

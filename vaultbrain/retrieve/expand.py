@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.query import Query
 
 #: Weights by family: a synonym's perfect match counts less than the person's own word.
-WEIGHTS = {"literal": 1.0, "given": 0.9, "synonym": 0.6, "other language": 0.6, "tag": 0.8}
+WEIGHTS = {"literal": 1.0, "given": 0.9, "tag": 0.8, "related tag": 0.8, "part": 0.55, "synonym": 0.6, "other language": 0.6}
 MAX_VARIANTS = 16
 MAX_PER_GROUP = 6
 
@@ -52,6 +52,7 @@ def expand(query: Query, given: Sequence[str] = (), tags: Iterable[str] = ()) ->
         add(fold(text).strip(), "given", "asked for by the caller")
     existing = set(tags)
     for word in query.topic.split():
+        add(word, "part", "a word of the question")
         if word in existing:
             add(f"#{word}", "tag", f"a tag of yours: {word}")
     for word, group in _groups_in(query.topic):
@@ -59,7 +60,7 @@ def expand(query: Query, given: Sequence[str] = (), tags: Iterable[str] = ()) ->
             family = "synonym" if is_cjk(other) == is_cjk(word) else "other language"
             add(other, family, f"means nearly the same as {word}")
             if other in existing:
-                add(f"#{other}", "tag", f"a tag of yours: {other}")
+                add(f"#{other}", "related tag", f"a tag of yours: {other}")
     return list(found.values())
 
 

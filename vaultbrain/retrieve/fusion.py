@@ -23,23 +23,37 @@ STRONG, RELATED, WEAK, EXCLUDED = "强", "相关", "弱", "排除"
 class FusionProfile:
     """``score = keyword_weight * words ** sharpness + (1 - keyword_weight) * meaning``, both between 0 and 1.
 
-    ``nothing`` and ``everything`` are the centred cosines that count as meaning 0 and 1. The limits are scores, apart from
-    ``strong_words``: a memo whose words match so surely is strong whatever the model says.
+    ``nothing`` and ``everything`` are the centred cosines that count as meaning 0 and 1; from ``consent`` on a variant counts in
+    full, at 0 only ``least_consent`` of it. The limits are scores, apart from ``strong_words``: a memo whose words match so
+    surely is strong whatever the model says. When even the best stays below ``least_best``, nothing was found.
     """
 
     keyword_weight: float
     sharpness: float
     nothing: float
     everything: float
+    consent: float
+    least_consent: float
     strong: float
     related: float
     weak: float
+    least_best: float
     strong_words: float
 
 
 #: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; see docs/retrieval.md.
 E5_PROFILE = FusionProfile(
-    keyword_weight=0.6, sharpness=1.5, nothing=0.0, everything=0.6, strong=0.45, related=0.25, weak=0.17, strong_words=0.6
+    keyword_weight=0.5,
+    sharpness=1.5,
+    nothing=0.0,
+    everything=0.6,
+    consent=0.5,
+    least_consent=0.0,
+    strong=0.45,
+    related=0.34,
+    weak=0.25,
+    least_best=0.27,
+    strong_words=0.7,
 )
 
 
@@ -61,8 +75,33 @@ def meaning(cosine: float, profile: FusionProfile) -> float:
     return min(max((cosine - profile.nothing) / (profile.everything - profile.nothing), 0.0), 1.0)
 
 
+def sureness(literal: float, other: float, cosine: float | None, profile: FusionProfile) -> float:
+    """How sure the words are in all, 0..1: a variant counts as far as the meaning agrees with it.
+
+    The person's own words need no such consent. Without a vector (``cosine`` None) variants count in full.
+    """
+    if cosine is None:
+        return max(literal, other)
+    consent = min(max(cosine / profile.consent, 0.0), 1.0)
+    return max(literal, other * (profile.least_consent + (1 - profile.least_consent) * consent))
+
+
+#: What one standard deviation above the ordinary counts as, on the scale of centred e5 cosines (0.6 is about six of them).
+DEVIATION = 0.1
+#: A model whose cosines vary less than this over a collection tells nothing apart there.
+LEAST_DEVIATION = 0.02
+
+
+def on_e5_scale(cosine: float, ordinary: float, deviation: float) -> float:
+    """A cosine of a model without language means, made comparable: how far it stands out of the ``ordinary`` one of a collection.
+
+    Models differ in what they call near (e5: 0.7-0.9 for anything, USE: 0-0.6), so that no fixed limit fits them all.
+    """
+    return DEVIATION * (cosine - ordinary) / max(deviation, LEAST_DEVIATION)
+
+
 def fuse(words: float, cosine: float | None, profile: FusionProfile) -> float:
-    """``words`` is 0..1; ``cosine`` None when the memo has no vector, then only the words speak."""
+    """``words`` is ``sureness``; ``cosine`` None when the memo has no vector, then only the words speak."""
     likeness = meaning(cosine, profile) if cosine is not None else 0.0
     return profile.keyword_weight * words**profile.sharpness + (1 - profile.keyword_weight) * likeness
 

@@ -17,7 +17,7 @@ from vaultbrain.retrieve.channels import KeywordHits, SemanticHits, best_per_mem
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
 from vaultbrain.retrieve.excerpt import best_excerpt
 from vaultbrain.retrieve.expand import expand
-from vaultbrain.retrieve.fusion import E5_PROFILE, EXCLUDED, STRONG, FusionProfile, fuse, label
+from vaultbrain.retrieve.fusion import E5_PROFILE, EXCLUDED, STRONG, FusionProfile, fuse, label, on_e5_scale, sureness
 from vaultbrain.retrieve.query import read_query
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from vaultbrain.index.catalog import Catalog, NoteRow
     from vaultbrain.index.embedding import Embedder
+    from vaultbrain.index.matrix import Rows
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
     from vaultbrain.retrieve.expand import Variant
@@ -33,8 +34,13 @@ if TYPE_CHECKING:
 #: Memos looked at closely, and how many more candidates than that Chroma is asked for: several chunks may be of one memo.
 CANDIDATES = 200
 OVER_FETCH = 5
+#: Chunks that tell what is ordinary in a large collection.
+SAMPLE = 500
 #: Memos that came nearest when nothing reached the label 弱.
 NEAREST_MISSES = 3
+
+#: Two vectors that cancel each other out leave nothing to divide by.
+_SHORTEST = 1e-6
 
 CHANNELS = ("hybrid", "keyword", "semantic")
 
@@ -112,7 +118,8 @@ def search(
     words = search_keywords(parts.catalog, tried, counts["memos"]) if channel != "semantic" else KeywordHits()
     meanings = _search_meaning(parts, query, coverage) if channel != "keyword" else SemanticHits({})
     scored = _score(parts.profile, words, meanings)
-    kept = [item for item in scored if item.label != EXCLUDED]
+    found_any = bool(scored) and scored[0].score >= parts.profile.least_best
+    kept = [item for item in scored if item.label != EXCLUDED] if found_any else []
     coverage.variants = [VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in tried]
     coverage.found, coverage.strong_memos = len(kept), sum(1 for item in kept if item.label == STRONG)
     coverage.keyword_memos = sum(1 for item in kept if "keyword" in item.channels)
@@ -138,9 +145,14 @@ def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> Sem
 
 
 def _query_vector(parts: SearchParts, query: Query) -> Any:
-    """(dimension,) float32, unit length, the mean of its language and length class taken off."""
-    text = fold(query.topic)
-    return centre_query(parts.open_embedder().embed_queries([text])[0], text, means_for(parts.fingerprint))
+    """(dimension,) float32, unit length: the topic and the question as asked, each without the mean of its language."""
+    import numpy as np
+
+    texts = list(dict.fromkeys([fold(query.topic), fold(query.text)]))
+    vectors = parts.open_embedder().embed_queries(texts)
+    means = means_for(parts.fingerprint)
+    blend = sum(centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True))
+    return blend / max(float(np.linalg.norm(blend)), _SHORTEST)
 
 
 def _compare(parts: SearchParts, vector: Any, coverage: Coverage) -> list[tuple[str, str, float]]:
@@ -153,20 +165,32 @@ def _compare(parts: SearchParts, vector: Any, coverage: Coverage) -> list[tuple[
         except (VectorStoreFailed, StateBusy) as error:
             coverage.degraded.append(Shortcoming("no_store", error.fact("reason") or "another process has it"))
     rows = parts.catalog.load_vectors(parts.fingerprint, candidates)
-    cosines = centred_matrix(rows, parts.fingerprint) @ vector if rows else ()
+    cosines = _cosines(parts, rows, vector)
+    if means_for(parts.fingerprint) is None:
+        sample = (
+            cosines if candidates is None else _cosines(parts, parts.catalog.sample_vectors(parts.fingerprint, SAMPLE), vector)
+        )
+        ordinary, deviation = float(sample.mean()), float(sample.std())
+        cosines = [on_e5_scale(float(cosine), ordinary, deviation) for cosine in cosines]
     return [(row[0], row[1], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
+
+
+def _cosines(parts: SearchParts, rows: Rows, vector: Any) -> Any:
+    import numpy as np
+
+    return centred_matrix(rows, parts.fingerprint) @ vector if rows else np.zeros(0, dtype=np.float32)
 
 
 def _score(profile: FusionProfile, words: KeywordHits, meanings: SemanticHits) -> list[_Scored]:
     """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
     scored = []
-    for memo_id in {*words.sureness, *meanings.nearest}:
-        sureness = words.sureness.get(memo_id, 0.0)
+    for memo_id in {*words.matched, *meanings.nearest}:
         cosine = meanings.nearest[memo_id][0] if memo_id in meanings.nearest else None
-        score = fuse(sureness, cosine, profile)
+        sure = sureness(words.literal.get(memo_id, 0.0), words.other.get(memo_id, 0.0), cosine, profile)
+        score = fuse(sure, cosine, profile)
         by_meaning = cosine is not None and fuse(0.0, cosine, profile) >= profile.weak
-        channels = tuple(name for name, spoke in (("keyword", sureness > 0), ("semantic", by_meaning)) if spoke)
-        scored.append(_Scored(memo_id, sureness, cosine, score, label(score, sureness, profile), channels))
+        channels = tuple(name for name, spoke in (("keyword", sure > 0), ("semantic", by_meaning)) if spoke)
+        scored.append(_Scored(memo_id, sure, cosine, score, label(score, sure, profile), channels))
     return sorted(scored, key=lambda item: (-item.score, len(item.memo_id), item.memo_id))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.index.centring import cjk_share
 from vaultbrain.index.chunking import ChunkProfile, embedded_text, split_chunks, text_hash
 from vaultbrain.index.matrix import centred_matrix
+from vaultbrain.index.vectors import IndexNotUsable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,9 +100,15 @@ class Indexer:
         if not dimension:
             return
         store = self._store(dimension)
-        if store.state() != "clean":
+        try:
+            if store.state() == "clean":
+                self._send_outbox(store)
+            else:
+                self.rebuild_store()
+        except IndexNotUsable:  # a reader died in it since we looked
             self.rebuild_store()
-            return
+
+    def _send_outbox(self, store: VectorStore) -> None:
         while True:
             to_write, to_delete = self._catalog.read_outbox(STORE_BATCH)
             if not to_write and not to_delete:

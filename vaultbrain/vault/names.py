@@ -11,6 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from vaultbrain.memo import without_tags
 from vaultbrain.vault.markdown import plain_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _REFUSED = re.compile(r'[\\/:*?"<>|#^\[\]%\x00-\x1f\x7f]')
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _WINDOWS_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
-_TAG = re.compile(r"(?:^|(?<=\s))#\S+")
 _CLAUSE_END = re.compile(r"[，。；：！？]|[,;.!](?=\s)")
 _PUNCTUATION = " \t,.;:!?-–—，。；：！？、"
 _UNTITLED = "memo"
@@ -34,7 +34,7 @@ _UNTITLED = "memo"
 
 def memo_name(title: str, memo_id: str) -> str:
     """The note's base name without ``.md``: ``观影清单 (456)``. Addresses and tags are left out where words remain."""
-    words = _ADDRESS.sub(" ", _TAG.sub(" ", plain_text(title))).strip(_PUNCTUATION)
+    words = _ADDRESS.sub(" ", without_tags(plain_text(title))).strip(_PUNCTUATION)
     return _joined(_safe(words) or _safe(plain_text(title)) or _UNTITLED, f" ({_safe(memo_id)})")
 
 

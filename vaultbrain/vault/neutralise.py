@@ -81,7 +81,10 @@ class Stretch(NamedTuple):
 
 
 class _Dollars(NamedTuple):
-    """A run of two or more ``$``; ``opens``: at the start of a line of a top-level paragraph, where a math block may begin."""
+    """A run of two or more ``$``, or, when empty, a place that no formula reaches across.
+
+    ``opens``: it stands at the start of a line of a top-level paragraph, where a math block may begin.
+    """
 
     start: int
     end: int
@@ -195,6 +198,7 @@ class _Reader:
         line_end = self.offsets[start] + len(self.lines[start])
         self._add(line_end - len(token.info), line_end, Zone.INFO)
         self._add(*self._span(start + 1, end - 1 if closed else end), self._code_zone(token.content, doubtful=self.lost_fence))
+        self._bar_formulas(line_end)
 
     def _read_indented(self, token: Token, start: int, end: int) -> None:
         self.code_lines.update(range(start, end))
@@ -207,7 +211,10 @@ class _Reader:
             or span[0] > self.first_footnote
             or (start > 0 and not is_blank(self.lines[start - 1]))
         )
-        self._add(*span, self._code_zone(token.content, doubtful))
+        zone = self._code_zone(token.content, doubtful)
+        self._add(*span, zone)
+        if zone is not Zone.CODE:
+            self._bar_formulas(span[0])
 
     def _code_zone(self, content: str, doubtful: bool) -> Zone:
         if doubtful:
@@ -257,6 +264,9 @@ class _Reader:
             line_start = self.text.rfind("\n", 0, start) + 1
             opens = in_paragraph and start - line_start < 4 and is_blank(self.text[line_start:start])
             self.dollars.append(_Dollars(start, end, len(self.tops) - 1, opens))
+
+    def _bar_formulas(self, place: int) -> None:
+        self.dollars.append(_Dollars(place, place, len(self.tops) - 1, opens=False))
 
     def _with_math(self, pairs: Sequence[tuple[int, int]]) -> list[Stretch]:
         """The stretches with each pair of ``$$`` laid over the indented code in it; no other stretch can lie in a pair."""
@@ -340,7 +350,7 @@ def _pair_dollars(text: str, dollars: Iterable[_Dollars]) -> list[tuple[int, int
 
 
 def _is_formula(between: str) -> bool:
-    return not any(token in between for token in ("$$", "`", "~~~"))
+    return "$$" not in between and "`" not in between
 
 
 _ZERO_WIDTH_SPACE = "\u200b"
@@ -374,7 +384,7 @@ _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]{1,31}"
 _AUTOLINK = rf"<(?:{_SCHEME}:[^\s<>`$]*+|[A-Za-z0-9.!#&'*+/=?^_{{|}}~-]++@[A-Za-z0-9][A-Za-z0-9.-]*+)>"
 _HTML = rf"(?P<html>(?!{_AUTOLINK})<(?=[A-Za-z/!?]))"
 _URL = rf"(?P<url>(?<![A-Za-z0-9+.-]){_SCHEME}://[!-;=?-\[\]-_a-~]*+)"
-_DESTINATION = rf"(?P<destination>\]\((?:<{_SCHEME}:[^<>`$\n]*+>|[^\s()<>`$\\]*+))"
+_DESTINATION = rf"(?P<destination>\]\(<{_SCHEME}:[^<>`$\n]*+>)"
 _MATH = r"(?P<math>\$(?=[^\s$])(?:\\[^\n]|[^$`\\\n])++(?<!\s)\$(?![\d$]))"
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _DOLLARS = r"(?P<dollars>\${2,})"
