@@ -105,8 +105,7 @@ class Brain:
             self._vault.remove_leftovers(self.settings.memos_folder)
             parts = self._sync_parts(catalog, SyncReport(), lock=lock, progress=progress, should_stop=should_stop)
             report = self._run_sync(parts, options)
-            checked = self.settings.state_folder / _CHECKED
-            checked.touch()
+            self._note_check()
         return report
 
     def search(self, text: str, *, top_k: int = 10, variants: Sequence[str] = (), channel: str = "hybrid") -> SearchResult:
@@ -285,6 +284,11 @@ class Brain:
                 folder = self.settings.state_folder / _CHROMA
                 self._store = VectorIndex(folder, fingerprint=fingerprint, dimension=dimension)
         return self._store
+
+    def _note_check(self) -> None:
+        path, now = self.settings.state_folder / _CHECKED, self._clock().timestamp()
+        path.touch()
+        os.utime(path, (now, now))
 
     def _checked_at(self) -> str:
         """When a listing was last compared, in local time; empty before the first sync."""

@@ -34,7 +34,8 @@ def group_by_theme(hits: Sequence[Hit], tags: Mapping[str, Sequence[str]]) -> li
     nothing and is not used.
     """
     labels = {hit.memo_id: _labels_of(hit, tags) for hit in hits}
-    left, themes = list(hits), []
+    left = list(hits)
+    themes: list[Theme] = []
     while left and len(themes) < MAX_THEMES:
         name = _most_shared(left, labels, too_common=len(hits))
         if not name:

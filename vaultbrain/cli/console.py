@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,10 +60,24 @@ def on_terminal(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
+def escape_what_cannot_be_shown() -> None:
+    """A character that the terminal's encoding lacks, or half of a broken one, comes out as an escape instead of a failure."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def describe_failure(error: VaultbrainError) -> str:
     """What happened, what was left untouched, what to do next."""
     words = explain(error)
     return f"{words.what}\n{words.untouched}\n{words.next}"
+
+
+def describe_usage_problem(error: typer.TyperException, program: str) -> str:
+    """The same three parts for a command line that cannot be understood."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else program
+    return f"{error.format_message()}\nNothing was read or written.\nSee: {command} --help"
 
 
 @contextmanager

@@ -7,48 +7,72 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
-import click
 import typer
+from typer.main import get_command
 
 from vaultbrain.cli import asking, looking, setting_up, syncing
-from vaultbrain.cli.console import describe_failure, say
+from vaultbrain.cli.console import answer, describe_failure, describe_usage_problem, escape_what_cannot_be_shown, say
 from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, VaultbrainError
 
+PROGRAM = "vaultbrain"
+_DEBUG = "--debug"
+
 app = typer.Typer(
-    help="Your CFlow or Memos memos in Obsidian, searchable and answering, offline.\n\nStart with: vaultbrain init VAULT",
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: vaultbrain init VAULT. A failure shows its traceback when --debug is given. Example: vaultbrain ask --help",
 )
+
+
+def _show_version(is_wanted: bool) -> None:  # noqa: FBT001  (the shape of a callback)
+    if not is_wanted:
+        return
+    try:
+        answer(f"{PROGRAM} {version(PROGRAM)}")
+    except PackageNotFoundError:
+        answer(f"{PROGRAM}, not installed")
+    raise typer.Exit
+
+
+@app.callback()
+def vaultbrain(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """Your CFlow or Memos memos in Obsidian, searchable and answering, offline."""
+
+
 for group in (setting_up, syncing, asking, looking):
     group.register(app)
-
-_DEBUG = "--debug"
 
 
 def run() -> None:
     """The console script. ``--debug`` anywhere adds the traceback of a failure."""
+    escape_what_cannot_be_shown()
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
-    sys.exit(_run(arguments, is_debug=len(arguments) < len(sys.argv) - 1))
+    sys.exit(_run(arguments or ["--help"], is_debug=len(arguments) < len(sys.argv) - 1))
 
 
 def _run(arguments: list[str], *, is_debug: bool) -> int:
     try:
-        code = app(arguments, standalone_mode=False)
+        code = _invoke(arguments)
         sys.stdout.flush()
     except VaultbrainError as error:
         if is_debug:
             raise
         say(describe_failure(error))
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
+    except typer.TyperException as error:
+        say(describe_usage_problem(error, PROGRAM))
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        say("Stopped. Everything finished so far is kept.")
+    except (typer.Abort, KeyboardInterrupt):
+        say("\nStopped. Everything finished so far is kept.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe went away, which is its right
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -61,4 +85,14 @@ def _run(arguments: list[str], *, is_debug: bool) -> int:
             "Run the same command with --debug to see where, and please report it."
         )
         return EXIT_FAILED
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Without Typer's own ``main``, which answers a broken pipe and Ctrl-C with codes of its own."""
+    try:
+        with get_command(app).make_context(PROGRAM, arguments) as context:
+            code = context.command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
     return code if isinstance(code, int) else EXIT_DONE

@@ -272,7 +272,8 @@ class Catalog:
 
         ``digests`` narrows the search to memos with a chunk of these texts, which is what one embedded batch can complete.
         """
-        query, values = f"{_PENDING_MEMOS} AND {_ALL_HAVE_VECTORS}", (*_pending_values(profile), profile.model)
+        query = f"{_PENDING_MEMOS} AND {_ALL_HAVE_VECTORS}"
+        values: tuple[str | int, ...] = (*_pending_values(profile), profile.model)
         if digests is not None:
             query += f" AND m.id IN (SELECT memo_id FROM chunks WHERE text_hash IN ({','.join('?' * len(digests))}))"
             values = (*values, *digests)
@@ -360,7 +361,10 @@ class Catalog:
         if not row:
             return None
         anchors = tuple((number, text) for number, text in json.loads(row[7]))
-        return NoteRow(*row[:6], json.loads(row[6]), anchors, *row[8:])
+        memo_id, path, memo_hash, look, region, intended, properties, _, next_anchor, size, mtime_ns, status = row
+        return NoteRow(
+            memo_id, path, memo_hash, look, region, intended, json.loads(properties), anchors, next_anchor, size, mtime_ns, status
+        )
 
     def write_note(self, note: NoteRow) -> None:
         values = asdict(note) | {"properties": json.dumps(note.properties), "anchors": json.dumps(note.anchors)}

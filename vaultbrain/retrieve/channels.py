@@ -19,7 +19,7 @@ FIELD_WEIGHTS = (2.0, 2.0, 1.0)
 #: Memos that one variant may bring. Far more than anybody reads, and still quick.
 KEYWORD_LIMIT = 400
 #: Families that need no consent of the meaning: the person's own words, in the question or as a tag.
-ASSURED = ("literal", "tag")
+ASSURED = ("literal", "part", "tag")
 #: A single Chinese character says little: what a memo gets at most for it.
 SINGLE_CHARACTER = 0.5
 

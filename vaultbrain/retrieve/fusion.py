@@ -103,7 +103,7 @@ def on_e5_scale(cosine: float, ordinary: float, deviation: float) -> float:
 def fuse(words: float, cosine: float | None, profile: FusionProfile) -> float:
     """``words`` is ``sureness``; ``cosine`` None when the memo has no vector, then only the words speak."""
     likeness = meaning(cosine, profile) if cosine is not None else 0.0
-    return profile.keyword_weight * words**profile.sharpness + (1 - profile.keyword_weight) * likeness
+    return profile.keyword_weight * math.pow(words, profile.sharpness) + (1 - profile.keyword_weight) * likeness
 
 
 def label(score: float, words: float, profile: FusionProfile) -> str:
