@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.index.fold import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from vaultbrain.retrieve.search import Hit
 
@@ -34,10 +34,11 @@ def group_by_theme(hits: Sequence[Hit], tags: Mapping[str, Sequence[str]]) -> li
     nothing and is not used.
     """
     labels = {hit.memo_id: _labels_of(hit, tags) for hit in hits}
+    everywhere = set.intersection(*(set(found) for found in labels.values())) if labels else set()
     left = list(hits)
     themes: list[Theme] = []
     while left and len(themes) < MAX_THEMES:
-        name = _most_shared(left, labels, too_common=len(hits))
+        name = _most_shared(left, labels, everywhere)
         if not name:
             break
         chosen = [hit for hit in left if name in labels[hit.memo_id]]
@@ -48,14 +49,14 @@ def group_by_theme(hits: Sequence[Hit], tags: Mapping[str, Sequence[str]]) -> li
     return [*themes, Theme("", tuple(left))] if left else themes
 
 
-def _most_shared(left: Sequence[Hit], labels: Mapping[str, Mapping[str, int]], *, too_common: int) -> str:
+def _most_shared(left: Sequence[Hit], labels: Mapping[str, Mapping[str, int]], without: Container[str]) -> str:
     """The label of the most remaining hits, or an empty text; of equals a tag before a query word, then the one met first."""
     counts: dict[str, list[int]] = {}
     for hit in left:
         for label, kind in labels[hit.memo_id].items():
-            entry = counts.setdefault(label, [0, kind, len(counts)])
-            entry[0] += 1
-    shared = [(-count, kind, first, label) for label, (count, kind, first) in counts.items() if _MIN_MEMOS <= count < too_common]
+            if label not in without:
+                counts.setdefault(label, [0, kind, len(counts)])[0] += 1
+    shared = [(-count, kind, first, label) for label, (count, kind, first) in counts.items() if count >= _MIN_MEMOS]
     return min(shared)[3] if shared else ""
 
 

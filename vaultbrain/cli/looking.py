@@ -62,5 +62,8 @@ def get(
 
 
 def manifest(vault: VaultOption = None) -> None:
-    """Print what is indexed as JSON: for each memo its hash, chunks, model and chunker."""
+    """Print what is indexed, as JSON.
+
+    For each memo: the hash of its content, its chunks, the model and the chunker they were made with, and when.
+    """
     answer_json({"version": 2, "memos": open_brain(vault).manifest()})

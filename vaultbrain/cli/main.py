@@ -25,11 +25,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: vaultbrain init VAULT. A failure shows its traceback when --debug is given. Example: vaultbrain ask --help",
+    epilog="Example, to begin: vaultbrain init ~/vault\n\nWith --debug, any command shows the traceback of its failure.",
 )
 
 
-def _show_version(is_wanted: bool) -> None:  # noqa: FBT001  (the shape of a callback)
+def _show_version(is_wanted: bool) -> None:
     if not is_wanted:
         return
     try:
@@ -41,9 +41,7 @@ def _show_version(is_wanted: bool) -> None:  # noqa: FBT001  (the shape of a cal
 
 @app.callback()
 def vaultbrain(
-    version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version.")] = False,
 ) -> None:
     """Your CFlow or Memos memos in Obsidian, searchable and answering, offline."""
 

@@ -18,7 +18,7 @@ _DEFAULT_ADDRESS = "http://127.0.0.1:5230"
 
 def register(app: typer.Typer) -> None:
     app.command("init", epilog="Example: vaultbrain init ~/vault --source http://127.0.0.1:5230 --yes")(init)
-    config = typer.Typer(help="Settings and where they come from.", no_args_is_help=True, rich_markup_mode=None)
+    config = typer.Typer(help="Settings and where they come from.", rich_markup_mode=None)
     config.command("show", epilog="Example: vaultbrain config show")(config_show)
     app.add_typer(config, name="config")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vaultbrain.index.chunking import Chunk
+    from vaultbrain.index.tokens import KeywordEntry
 
 SCHEMA_VERSION = 1
 _SCHEMA = """
@@ -86,16 +87,6 @@ class NoteRow:
     size: int
     mtime_ns: int
     status: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordEntry:
-    """Folded, space-separated tokens of the three weighted fields; and the folded tags, each whole."""
-
-    title: str
-    tags: str
-    body: str
-    whole_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ tokenizers find no Chinese word of two characters.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultbrain.index.catalog import KeywordEntry
 from vaultbrain.index.fold import fold
 
 if TYPE_CHECKING:
@@ -20,6 +20,16 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fff
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _EMBEDDED_DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]*|[A-Za-z0-9+/]{200,}={0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordEntry:
+    """Folded, space-separated tokens of the three weighted fields; and the folded tags, each whole."""
+
+    title: str
+    tags: str
+    body: str
+    whole_tags: tuple[str, ...] = ()
 
 
 def is_cjk(text: str) -> bool:

@@ -19,7 +19,9 @@ FIELD_WEIGHTS = (2.0, 2.0, 1.0)
 #: Memos that one variant may bring. Far more than anybody reads, and still quick.
 KEYWORD_LIMIT = 400
 #: Families that need no consent of the meaning: the person's own words, in the question or as a tag.
-ASSURED = ("literal", "part", "tag")
+ASSURED = ("literal", "form", "part", "tag")
+#: Tokens of a long text that are looked up, the rarest of those that any memo has: a passage shares few words with any memo.
+MAX_LITERAL_TOKENS = 24
 #: A single Chinese character says little: what a memo gets at most for it.
 SINGLE_CHARACTER = 0.5
 
@@ -61,15 +63,18 @@ def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, floa
     text = variant.text.lstrip("#")
     if len(text) == 1 and is_cjk(text):
         return dict.fromkeys(catalog.memos_with_character(text, KEYWORD_LIMIT), SINGLE_CHARACTER)
-    tokens = cut(text)
+    tokens = list(dict.fromkeys(cut(text))) if variant.family == "literal" else cut(text)
     if not tokens:
         return {}
-    expression = match_any(list(dict.fromkeys(tokens))) if variant.family == "literal" else f'"{" ".join(tokens)}"'
+    frequencies = catalog.document_frequencies(tokens)
+    if variant.family == "literal" and len(tokens) > MAX_LITERAL_TOKENS:
+        tokens = sorted(frequencies, key=lambda token: (frequencies[token], token))[:MAX_LITERAL_TOKENS]
+    expression = match_any(tokens) if variant.family == "literal" else f'"{" ".join(tokens)}"'
     if variant.text.startswith("#"):
         expression = f"tags : {expression}"
-    highest = highest_bm25(list(dict.fromkeys(tokens)), catalog.document_frequencies(dict.fromkeys(tokens)), documents)
     scored = catalog.match_keywords(expression, FIELD_WEIGHTS, KEYWORD_LIMIT)
     if variant.family == "literal" or not scored:
+        highest = highest_bm25(tokens, frequencies, documents)
         return {memo_id: min(score / highest, 1.0) for memo_id, score in scored}
     best = scored[0][1]  # a phrase has an idf of its own, so its scores are measured by their best
     return {memo_id: 0.5 + 0.5 * score / best for memo_id, score in scored}

@@ -24,8 +24,9 @@ MAX_LINES = 4
 #: What a block's likeness to the nearest chunk counts against the words of the query standing in it.
 _NEAREST_WEIGHT = 2.0
 
-#: What an address, and being more than a heading, add to a block; and what is left of a heading's or tag line's own worth.
-_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.5, 0.6, 0.1
+#: What an address (also when addresses are wanted) and being more than a heading add to a block; and what is left of the worth
+#: of a heading or a line of tags.
+_ADDRESS_WORTH, _WANTED_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.3, 2.5, 0.6, 0.1
 
 _LINE_IS_BARE = re.compile(r"^[\s>|:\-=`~*_#+$]*$")
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;]+[”’」』）)]*|\.(?=\s)|$)", re.DOTALL)
@@ -42,22 +43,32 @@ class Excerpt:
     anchor: str
 
 
-def best_excerpt(memo_id: str, anchors: Sequence[tuple[int, str]], content: str, terms: Sequence[str], nearest: str) -> Excerpt:
-    """``anchors`` are (number, block text); without any, ``content`` serves and nothing is linked. ``terms`` are folded."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an excerpt should show: folded ``terms``, the ``nearest`` chunk's text, and rather addresses than thoughts."""
+
+    terms: Sequence[str]
+    nearest: str = ""
+    addresses: bool = False
+
+
+def best_excerpt(memo_id: str, anchors: Sequence[tuple[int, str]], content: str, wanted: Wanted) -> Excerpt:
+    """``anchors`` are (number, block text); without any, ``content`` serves and nothing is linked."""
     blocks = [(anchor_id(memo_id, number), text) for number, text in anchors] or [("", neutralise(content))]
-    tokens = set(cut(" ".join(terms)))
-    near = set(cut(fold(nearest)))
-    anchor, text = max(blocks, key=lambda block: _worth(block[1], tokens, near))
+    tokens = set(cut(" ".join(wanted.terms)))
+    near = set(cut(fold(wanted.nearest)))
+    address_worth = _WANTED_ADDRESS_WORTH if wanted.addresses else _ADDRESS_WORTH
+    anchor, text = max(blocks, key=lambda block: _worth(block[1], tokens, near, address_worth))
     return Excerpt(cut_excerpt(text, tokens or near), anchor)
 
 
-def _worth(text: str, tokens: set[str], near: set[str]) -> float:
+def _worth(text: str, tokens: set[str], near: set[str], address_worth: float) -> float:
     """How well a block answers. A heading or a line of tags names the subject, but says nothing of it."""
     words = set(cut(fold(text)))
     if not words:
         return -1.0
     likeness = len(words & near) / len(words | near) if near else 0.0
-    worth = len(words & tokens) + _NEAREST_WEIGHT * likeness + (_ADDRESS_WORTH if _ADDRESS.search(text) else 0.0)
+    worth = len(words & tokens) + _NEAREST_WEIGHT * likeness + (address_worth if _ADDRESS.search(text) else 0.0)
     return worth * _BARE_WORTH if _NAMES_ONLY.match(text) else worth + _CONTENT_WORTH
 
 

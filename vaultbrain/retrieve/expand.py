@@ -21,12 +21,23 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.query import Query
 
 #: Weights by family: a synonym's perfect match counts less than the person's own word.
-WEIGHTS = {"literal": 1.0, "given": 0.9, "tag": 0.8, "related tag": 0.8, "part": 0.55, "synonym": 0.6, "other language": 0.6}
+WEIGHTS = {
+    "literal": 1.0,
+    "given": 0.9,
+    "tag": 0.8,
+    "related tag": 0.8,
+    "form": 0.8,
+    "part": 0.45,
+    "synonym": 0.6,
+    "other language": 0.6,
+}
 MAX_VARIANTS = 16
 MAX_PER_GROUP = 6
 
 #: In a longer Chinese word, a lexicon word of one character is usually only a syllable.
 _MIN_CONTAINED = 2
+#: Shorter English words (``os``, ``git``) are seldom plurals.
+_MIN_INFLECTED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +64,12 @@ def expand(query: Query, given: Sequence[str] = (), tags: Iterable[str] = ()) ->
     existing = set(tags)
     for word in query.topic.split():
         add(word, "part", "a word of the question")
+        if other_form := _other_form(word):
+            add(other_form, "form", f"another form of {word}")
         if word in existing:
             add(f"#{word}", "tag", f"a tag of yours: {word}")
     for word, group in _groups_in(query.topic):
+        add(word, "part", "a word of the question")
         for other in [w for w in group if w != word][:MAX_PER_GROUP]:
             family = "synonym" if is_cjk(other) == is_cjk(word) else "other language"
             add(other, family, f"means nearly the same as {word}")
@@ -64,9 +78,16 @@ def expand(query: Query, given: Sequence[str] = (), tags: Iterable[str] = ()) ->
     return list(found.values())
 
 
+def _other_form(word: str) -> str:
+    """The singular of an English plural and the other way round, by the letter ``s`` alone; empty for other words."""
+    if not (word.isascii() and word.isalpha() and len(word) >= _MIN_INFLECTED):
+        return ""
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else "" if word.endswith("s") else f"{word}s"
+
+
 def _groups_in(topic: str) -> list[tuple[str, tuple[str, ...]]]:
     """(word, its group) for lexicon words that stand in the topic, longest first."""
-    words = topic.split()
+    words = [*topic.split(), *filter(None, map(_other_form, topic.split()))]
     found = []
     for group in load_lexicon():
         standing = [

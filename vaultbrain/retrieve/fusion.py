@@ -23,12 +23,15 @@ STRONG, RELATED, WEAK, EXCLUDED = "强", "相关", "弱", "排除"
 class FusionProfile:
     """``score = keyword_weight * words ** sharpness + (1 - keyword_weight) * meaning``, both between 0 and 1.
 
+    Without a vector it is ``words_alone * words ** sharpness``: less than both together, more than half.
+
     ``nothing`` and ``everything`` are the centred cosines that count as meaning 0 and 1; from ``consent`` on a variant counts in
     full, at 0 only ``least_consent`` of it. The limits are scores, apart from ``strong_words``: a memo whose words match so
     surely is strong whatever the model says. When even the best stays below ``least_best``, nothing was found.
     """
 
     keyword_weight: float
+    words_alone: float
     sharpness: float
     nothing: float
     everything: float
@@ -44,6 +47,7 @@ class FusionProfile:
 #: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; see docs/retrieval.md.
 E5_PROFILE = FusionProfile(
     keyword_weight=0.5,
+    words_alone=0.8,
     sharpness=1.5,
     nothing=0.0,
     everything=0.6,
@@ -102,7 +106,9 @@ def on_e5_scale(cosine: float, ordinary: float, deviation: float) -> float:
 
 def fuse(words: float, cosine: float | None, profile: FusionProfile) -> float:
     """``words`` is ``sureness``; ``cosine`` None when the memo has no vector, then only the words speak."""
-    likeness = meaning(cosine, profile) if cosine is not None else 0.0
+    if cosine is None:
+        return profile.words_alone * math.pow(words, profile.sharpness)
+    likeness = meaning(cosine, profile)
     return profile.keyword_weight * math.pow(words, profile.sharpness) + (1 - profile.keyword_weight) * likeness
 
 

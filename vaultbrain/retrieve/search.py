@@ -15,7 +15,7 @@ from vaultbrain.index.fold import fold
 from vaultbrain.index.matrix import centred_matrix
 from vaultbrain.retrieve.channels import KeywordHits, SemanticHits, best_per_memo, search_keywords
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
-from vaultbrain.retrieve.excerpt import best_excerpt
+from vaultbrain.retrieve.excerpt import Wanted, best_excerpt
 from vaultbrain.retrieve.expand import expand
 from vaultbrain.retrieve.fusion import E5_PROFILE, EXCLUDED, STRONG, FusionProfile, fuse, label, on_e5_scale, sureness
 from vaultbrain.retrieve.query import read_query
@@ -136,6 +136,8 @@ def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> Sem
     if not coverage.chunks_with_vector:
         coverage.degraded.append(Shortcoming("no_vectors"))
         return SemanticHits({})
+    if not any(map(str.isalnum, query.topic)):
+        return SemanticHits({})  # no model makes sense of punctuation
     try:
         vector = _query_vector(parts, query)
         return best_per_memo(_compare(parts, vector, coverage))
@@ -223,7 +225,7 @@ def _hit(  # noqa: PLR0917
     terms = [variant.text.lstrip("#") for variant in matched] or [query.topic]
     is_linked = note is not None and note.status in ("written", "conflict")
     anchors = note.anchors if note and is_linked else ()
-    excerpt = best_excerpt(memo.id, anchors, memo.content, terms, nearest)
+    excerpt = best_excerpt(memo.id, anchors, memo.content, Wanted(terms, nearest, query.wants_resources))
     return Hit(
         memo_id=memo.id,
         label=item.label,

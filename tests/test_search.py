@@ -1,0 +1,248 @@
+"""Search: what is found by words and by meaning, what is said when nothing is, and what still works when parts are missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from cflow_server import wire_memo
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_embedder import TinyEmbedder
+
+from vaultbrain.errors import EmbeddingUnavailable, UsageProblem
+from vaultbrain.retrieve.expand import MAX_VARIANTS, expand, load_lexicon
+from vaultbrain.retrieve.fusion import (
+    E5_PROFILE,
+    EXCLUDED,
+    RELATED,
+    STRONG,
+    WEAK,
+    fuse,
+    highest_bm25,
+    inverse_document_frequency,
+    label,
+    on_e5_scale,
+    sureness,
+)
+from vaultbrain.retrieve.query import language_of, read_query
+
+if TYPE_CHECKING:
+    from cflow_server import CFlowServer
+    from conftest import Home
+
+MEMOS = {
+    1: "豆瓣片单备份，周末慢慢看 #观影",
+    2: "觀影筆記：昨天看了一部老片",
+    3: "ＩＭＡＸ 场次抢到了",
+    4: "backup strategy: three copies, two media, one off site",
+    5: "買菜：番茄、雞蛋、豆腐",
+    6: "用 `git revert HEAD` 撤销一次提交",
+    7: "观察绿豆长到 14 厘米",
+}
+
+
+@pytest.fixture
+def searched(server: CFlowServer, home: Home) -> Home:
+    server.memos += [wire_memo(n, text) for n, text in MEMOS.items()]
+    home.brain().sync()
+    return home
+
+
+def found(home: Home, query: str, **options: object) -> list[str]:
+    return [hit.memo_id for hit in home.brain().search(query, channel="keyword", **options).hits]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "memo_id"),
+    [
+        ("观影", "2"),  # simplified finds traditional
+        ("觀影", "1"),  # and the other way round
+        ("imax", "3"),  # full-width letters, and case
+        ("ＢＡＣＫＵＰ", "4"),
+        ("雞蛋", "5"),
+        ("鸡蛋", "5"),
+        ("电影", "1"),  # by the lexicon: 片单
+        ("undo", "6"),  # across languages: 撤销
+        ("菜", "5"),  # a single character inside a run
+        ("git revert HEAD", "6"),
+    ],
+)
+def test_words_meet_across_script_width_case_and_language(searched: Home, query: str, memo_id: str) -> None:
+    """What a person types finds the memo that says it in another spelling."""
+    assert memo_id in found(searched, query)
+
+
+def test_a_shared_character_is_no_match(searched: Home) -> None:
+    """观察 shares 观 with 观影 and nothing else."""
+    assert "7" not in found(searched, "观影")
+
+
+@given(st.text(max_size=40))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_query_is_a_syntax_error(searched: Home, query: str) -> None:
+    """Quotes, operators, stars, emoji, nothing at all: an answer or an honest nothing."""
+    searched.brain().search(query)
+
+
+@pytest.mark.parametrize("query", ['"', "AND", "a OR", "NEAR(", "col:x", "*", "c++", "-", "片单*", "", "   ", "\x00", "？！", "'; DROP TABLE memos"])
+def test_operators_are_only_characters(searched: Home, query: str) -> None:
+    """FTS5's own language never reaches the person."""
+    searched.brain().search(query)
+
+
+def test_hits_say_what_they_met_and_where(searched: Home) -> None:
+    """Memo, label, note, block and the query words; and the coverage counts what was searched."""
+    result = searched.brain().search("观影")
+    hit = next(hit for hit in result.hits if hit.memo_id == "1")
+    assert (hit.note, hit.anchor) == (searched.note_of(1).relative_to(searched.vault).as_posix(), "m1-1")
+    assert hit.excerpt in searched.text_of(1)
+    assert "观影" in hit.matched
+    assert "keyword" in hit.channels
+    assert (result.coverage.memos, result.coverage.chunks_with_vector, result.coverage.chunks) == (7, 7, 7)
+    assert result.coverage.as_json()["words_without_memo"] == result.coverage.unmet
+
+
+def test_given_variants_are_tried_and_counted(searched: Home) -> None:
+    """An agent's own wording finds what the question's words do not."""
+    assert "4" not in found(searched, "xyzzy")
+    result = searched.brain().search("xyzzy", variants=["off site"], channel="keyword")
+    assert [hit.memo_id for hit in result.hits] == ["4"]
+    assert [v.memos for v in result.coverage.variants if v.family == "given"] == [1]
+
+
+def test_results_repeat_exactly(searched: Home) -> None:
+    """The same state and question give the same hits, scores and order."""
+    assert searched.brain().search("观影").as_json() == searched.brain().search("观影").as_json()
+
+
+def test_chroma_and_exact_search_agree(server: CFlowServer, searched: Home) -> None:
+    """Whether every chunk is compared or Chroma proposes: the catalog's vectors decide the scores."""
+    server.memos += [wire_memo(n, f"{n} 条无关的话，说的是第 {n} 件小事") for n in range(100, 160)]
+    searched.brain().sync()
+    exact = searched.brain(exact_search_limit=1_000).search("backup strategy", channel="semantic")
+    proposed = searched.brain(exact_search_limit=0).search("backup strategy", channel="semantic")
+    assert exact.hits[0].memo_id == "4"
+    assert [h.as_json() for h in proposed.hits] == [h.as_json() for h in exact.hits]
+
+
+def test_before_the_first_sync_the_person_is_told_what_to_do(home: Home) -> None:
+    """No traceback and no empty result that looks like an answer."""
+    with pytest.raises(UsageProblem):
+        home.brain().search("观影")
+
+
+class NoModel(TinyEmbedder):
+    def embed_queries(self, texts):  # type: ignore[no-untyped-def]
+        raise EmbeddingUnavailable(embedding="tiny", reason="file is missing")
+
+
+def test_without_a_model_the_words_still_answer(searched: Home) -> None:
+    """And the coverage says that only words were searched, and why."""
+    result = searched.brain(NoModel(dimension=64)).search("观影")
+    assert {hit.memo_id for hit in result.hits} >= {"1", "2"}
+    assert [(s.code, s.reason) for s in result.coverage.degraded] == [("no_model", "file is missing")]
+
+
+def test_without_vectors_the_words_still_answer(server: CFlowServer, home: Home) -> None:
+    """Notes and words are there before the first vector."""
+    server.memos += [wire_memo(n, text) for n, text in MEMOS.items()]
+    other = TinyEmbedder(dimension=64)
+    other.fingerprint = "tiny:never-used"
+    home.brain().sync()
+    result = home.brain(other).search("观影")
+    assert [s.code for s in result.coverage.degraded] == ["no_vectors"]
+    assert result.hits
+
+
+def test_a_broken_vector_index_is_gone_round(searched: Home) -> None:
+    """Chroma's folder is dirty: every chunk is compared instead, with a word in the coverage."""
+    (searched.state / "chroma" / "DIRTY").write_text("writing", encoding="utf-8")
+    result = searched.brain(exact_search_limit=0).search("backup strategy")
+    assert result.hits[0].memo_id == "4"
+    assert [s.code for s in result.coverage.degraded] == ["no_store"]
+
+
+def test_nothing_is_said_with_the_nearest_misses(searched: Home) -> None:
+    """No memo is near: no hits, but what came nearest and which words met nothing."""
+    result = searched.brain(NoModel(dimension=64)).search("zzyzx qwertz")
+    assert result.hits == ()
+    assert set(result.coverage.unmet) >= {"zzyzx", "qwertz"}
+
+
+# the pure parts
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("帮我找和观影有关的资源", "观影"),
+        ("請幫我找跟觀影有關的資源", "观影"),
+        ("CFlow里有没有关于观影的内容？", "观影"),
+        ("NotebookLM 有哪些使用场景？", "notebooklm 使用场景"),
+        ("how do I undo a git commit", "undo git commit"),
+        ("怎么睡得好", "睡得好"),
+        ("观影", "观影"),
+        ("的", "的"),
+        ("???", "???"),
+        ("what is the", "what is the"),
+    ],
+)
+def test_the_topic_is_the_question_without_the_asking(question: str, topic: str) -> None:
+    """Words that only ask are taken off; a question of nothing else keeps itself."""
+    assert read_query(question).topic == topic
+
+
+@pytest.mark.parametrize(("text", "language"), [("观影", "zh-Hans"), ("觀影資源", "zh-Hant"), ("movie", "en"), ("找 movie 资源", "zh-Hans"), ("", "en")])
+def test_the_language_and_script_of_a_question(text: str, language: str) -> None:
+    """A Chinese character makes it Chinese; a traditional one traditional."""
+    assert language_of(text) == language
+
+
+def test_expansion_puts_the_persons_words_first_and_repeats_none() -> None:
+    """The literal words weigh most; synonyms, the other language and existing tags follow, each once."""
+    variants = expand(read_query("观影"), ["IMAX"], tags={"观影", "片单"})
+    texts = [v.text for v in variants]
+    assert texts[:2] == ["观影", "imax"]
+    assert len(texts) == len(set(texts)) <= MAX_VARIANTS
+    assert {"电影", "movie", "#观影", "#片单"} <= set(texts)
+    assert all(v.weight < variants[0].weight and v.reason for v in variants[1:])
+
+
+def test_the_lexicon_is_folded_and_without_repeats_in_a_group() -> None:
+    """Entries that folding would change could never be met."""
+    from vaultbrain.index.fold import fold
+
+    for group in load_lexicon():
+        assert len(set(group)) == len(group)
+        assert all(fold(word) == word for word in group)
+
+
+def test_bm25_bounds_by_hand() -> None:
+    """idf of 1 in 7 memos is ln(6.5 / 1.5); an unseen word counts with ln(7.5 / 0.5); times k1 + 1."""
+    assert inverse_document_frequency(7, 1) == pytest.approx(1.4663, abs=1e-4)
+    assert highest_bm25(["a", "b"], {"a": 1}, 7) == pytest.approx((1.4663 + 2.7081) * 2.2, abs=1e-3)
+    assert inverse_document_frequency(7, 7) == 1e-6
+
+
+def test_fusion_by_hand() -> None:
+    """Half of words to the power 1.5, half of the cosine over 0.6; words alone when there is no vector."""
+    assert fuse(0.64, 0.3, E5_PROFILE) == pytest.approx(0.5 * 0.512 + 0.5 * 0.5)
+    assert fuse(0.64, None, E5_PROFILE) == pytest.approx(0.8 * 0.512)
+    assert fuse(0.0, -0.4, E5_PROFILE) == 0.0
+    assert sureness(0.2, 0.8, 0.25, E5_PROFILE) == pytest.approx(0.4)
+    assert sureness(0.5, 0.8, 0.0, E5_PROFILE) == 0.5
+    assert sureness(0.2, 0.8, None, E5_PROFILE) == 0.8
+
+
+def test_labels_by_score_and_by_sure_words() -> None:
+    """The limits belong to the better label; very sure words are strong whatever the model says."""
+    p = E5_PROFILE
+    assert [label(s, 0.0, p) for s in (p.strong, p.related, p.weak, p.weak - 0.001)] == [STRONG, RELATED, WEAK, EXCLUDED]
+    assert label(0.3, p.strong_words, p) == STRONG
+
+
+def test_other_models_are_measured_by_what_is_ordinary() -> None:
+    """A cosine of 0.9 says nothing where everything is 0.88; the scale is one deviation to 0.1."""
+    assert on_e5_scale(0.9, 0.88, 0.02) == pytest.approx(0.1)
+    assert on_e5_scale(0.88, 0.88, 0.0) == 0.0
