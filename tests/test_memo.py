@@ -94,5 +94,8 @@ def test_content_hash_follows_text_tags_and_visibility_only() -> None:
 def test_a_newly_signed_address_is_no_change() -> None:
     """Servers with object storage sign attachment addresses anew every few days."""
     file = Attachment("7", "a.png", "image/png", 3, "https://files.example.com/a?sig=1")
-    before, after = replace(MEMO, attachments=(file,)), replace(MEMO, attachments=(replace(file, url="https://files.example.com/a?sig=2"),))
+    before, after = (
+        replace(MEMO, attachments=(file,)),
+        replace(MEMO, attachments=(replace(file, url="https://files.example.com/a?sig=2"),)),
+    )
     assert before.memo_hash == after.memo_hash

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from vaultbrain.vault.merge import CLASH_TITLE, merge_texts
 from vaultbrain.vault.note import BEGIN, END, Date, UpdatedNote, emit_properties, new_note, read_region, update_note
 
-PROPERTIES = {"vb_kind": "memo", "vb_id": "501", "vb_created": Date("2025-03-01T21:04:33"), "aliases": ["ropes"], "tags": ["gear"]}
+PROPERTIES = {
+    "vb_kind": "memo",
+    "vb_id": "501",
+    "vb_created": Date("2025-03-01T21:04:33"),
+    "aliases": ["ropes"],
+    "tags": ["gear"],
+}
 BASE = {"vb_kind": [], "vb_id": [], "vb_created": [], "aliases": ["ropes"], "tags": ["gear"]}
 
 
@@ -26,14 +32,23 @@ def test_any_string_survives_yaml(text: str) -> None:
     cleaned = text.encode("utf-8", "replace").decode()
     lines = emit_properties({"vb_id": cleaned, "tags": [cleaned]})
     assert all("\n" not in line for line in lines)
-    if all(c == "\t" or c >= " " for c in cleaned) and "\x7f" not in cleaned and not any("\x80" <= c <= "\x9f" or c in "\ufffe\uffff" for c in cleaned):
+    if (
+        all(c == "\t" or c >= " " for c in cleaned)
+        and "\x7f" not in cleaned
+        and not any("\x80" <= c <= "\x9f" or c in "\ufffe\uffff" for c in cleaned)
+    ):
         assert yaml.safe_load("\n".join(lines)) == {"vb_id": cleaned, "tags": [cleaned]}
 
 
-@pytest.mark.parametrize("value", ["yes", "no", "null", "1e5", "0x1f", "2026-01-05", "1_000", "off", "12:30:45", "a: b", "#x", "~", "'", "- x"])
+@pytest.mark.parametrize(
+    "value", ["yes", "no", "null", "1e5", "0x1f", "2026-01-05", "1_000", "off", "12:30:45", "a: b", "#x", "~", "'", "- x"]
+)
 def test_strings_that_yaml_reads_as_something_else_stay_strings(value: str) -> None:
     """No title or tag turns into a boolean, a number, a date or a comment."""
-    assert yaml.safe_load("\n".join(emit_properties({"aliases": [value], "vb_creator": value}))) == {"aliases": [value], "vb_creator": value}
+    assert yaml.safe_load("\n".join(emit_properties({"aliases": [value], "vb_creator": value}))) == {
+        "aliases": [value],
+        "vb_creator": value,
+    }
 
 
 def test_new_note_keeps_markers_out_of_the_first_and_last_block() -> None:
@@ -73,9 +88,9 @@ ask about the splice [[Ropes]]
 def test_everything_outside_our_region_and_keys_stays_byte_for_byte() -> None:
     """The server changed text, tags and title; the person's lines, order, comments, odd values and trailing blanks remain."""
     result = updated(PERSONS, "ropes to buy, 12 mm ^m501-1", aliases=["ropes, 12 mm"], tags=["gear", "new"]).text
-    assert result.replace("ropes to buy, 12 mm ^m501-1", "ropes to buy ^m501-1") == PERSONS.replace('  - "ropes"\n', '  - "ropes, 12 mm"\n').replace(
-        "  - mine\n", '  - mine\n  - "new"\n'
-    )
+    assert result.replace("ropes to buy, 12 mm ^m501-1", "ropes to buy ^m501-1") == PERSONS.replace(
+        '  - "ropes"\n', '  - "ropes, 12 mm"\n'
+    ).replace("  - mine\n", '  - mine\n  - "new"\n')
 
 
 def test_an_update_that_changes_nothing_changes_no_byte() -> None:
@@ -108,7 +123,11 @@ def test_properties_we_no_longer_write_go_and_those_of_others_stay() -> None:
 
 def test_a_note_without_markers_is_not_ours_to_change() -> None:
     """Missing, doubled or turned-round markers: nothing is changed."""
-    for broken in (PERSONS.replace(BEGIN, ""), PERSONS + BEGIN, PERSONS.replace(BEGIN, "X").replace(END, BEGIN).replace("X", END)):
+    for broken in (
+        PERSONS.replace(BEGIN, ""),
+        PERSONS + BEGIN,
+        PERSONS.replace(BEGIN, "X").replace(END, BEGIN).replace("X", END),
+    ):
         assert update_note(broken, base_region="", region="x", properties=PROPERTIES, base_properties=BASE) is None
 
 

@@ -85,7 +85,9 @@ def test_no_query_is_a_syntax_error(searched: Home, query: str) -> None:
     searched.brain().search(query)
 
 
-@pytest.mark.parametrize("query", ['"', "AND", "a OR", "NEAR(", "col:x", "*", "c++", "-", "片单*", "", "   ", "\x00", "？！", "'; DROP TABLE memos"])
+@pytest.mark.parametrize(
+    "query", ['"', "AND", "a OR", "NEAR(", "col:x", "*", "c++", "-", "片单*", "", "   ", "\x00", "？！", "'; DROP TABLE memos"]
+)
 def test_operators_are_only_characters(searched: Home, query: str) -> None:
     """FTS5's own language never reaches the person."""
     searched.brain().search(query)
@@ -193,7 +195,10 @@ def test_the_topic_is_the_question_without_the_asking(question: str, topic: str)
     assert read_query(question).topic == topic
 
 
-@pytest.mark.parametrize(("text", "language"), [("观影", "zh-Hans"), ("觀影資源", "zh-Hant"), ("movie", "en"), ("找 movie 资源", "zh-Hans"), ("", "en")])
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("观影", "zh-Hans"), ("觀影資源", "zh-Hant"), ("movie", "en"), ("找 movie 资源", "zh-Hans"), ("", "en")],
+)
 def test_the_language_and_script_of_a_question(text: str, language: str) -> None:
     """A Chinese character makes it Chinese; a traditional one traditional."""
     assert language_of(text) == language

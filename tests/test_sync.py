@@ -152,7 +152,10 @@ def test_the_persons_words_survive_a_change_on_the_server(server: CFlowServer, h
     server.memos.append(wire_memo(501, "ropes to buy #gear"))
     home.brain().sync()
     note = home.note_of(501)
-    mine = note.read_text("utf-8").replace('  - "gear"\n', '  - "gear"\n  - mine\n# remark\nrating: 08\n') + "\n## Mine\nask about the splice\n"
+    mine = (
+        note.read_text("utf-8").replace('  - "gear"\n', '  - "gear"\n  - mine\n# remark\nrating: 08\n')
+        + "\n## Mine\nask about the splice\n"
+    )
     note.write_text(mine, encoding="utf-8")
     stat = note.stat()
     home.brain().sync()
@@ -226,7 +229,11 @@ def test_a_note_the_person_deleted_stays_deleted_until_asked_for(server: CFlowSe
 
 def test_a_file_of_the_persons_at_our_path_is_never_touched(server: CFlowServer, home: Home) -> None:
     """A note, a folder or a note with another memo's id: ours goes elsewhere, for good, and the output says so once."""
-    server.memos += [wire_memo(241, "Winter moorings\nserver text"), wire_memo(242, "Taken by a folder"), wire_memo(243, "Other id")]
+    server.memos += [
+        wire_memo(241, "Winter moorings\nserver text"),
+        wire_memo(242, "Taken by a folder"),
+        wire_memo(243, "Other id"),
+    ]
     home.memos.mkdir(parents=True)
     (home.memos / "Winter moorings (241).md").write_text("# Winter moorings\n\nmy own page\n", encoding="utf-8")
     (home.memos / "Taken by a folder (242).md").mkdir()
@@ -421,7 +428,11 @@ def test_a_server_that_never_answers_ends_in_time(server: CFlowServer, home: Hom
 
 def test_equal_texts_are_all_indexed_and_embedded_once(server: CFlowServer, home: Home) -> None:
     """Twins in one memo and across memos share a vector, and each has its own chunk."""
-    server.memos += [wire_memo(601, "same words"), wire_memo(602, "same words"), wire_memo(603, "same words\n\nsame words\n\nsame words")]
+    server.memos += [
+        wire_memo(601, "same words"),
+        wire_memo(602, "same words"),
+        wire_memo(603, "same words\n\nsame words\n\nsame words"),
+    ]
     embedder = TinyEmbedder(dimension=64)
     home.brain(embedder).sync()
     assert embedder.texts == ["same words"]
@@ -556,7 +567,18 @@ def test_half_emoji_and_control_characters_stop_nothing(server: CFlowServer, hom
 
 def test_structural_characters_in_titles_give_distinct_linkable_notes(server: CFlowServer, home: Home) -> None:
     """One safe name a memo, inside the folder; an answer that cites all of them links to every one."""
-    titles = ["File: A", "File: B", "C# notes", "C notes", "a/b\\c", "x|y and [z]", "plan^2 #1", 'what? *now* <b> "q"', "../../escape", "[[a link]]"]
+    titles = [
+        "File: A",
+        "File: B",
+        "C# notes",
+        "C notes",
+        "a/b\\c",
+        "x|y and [z]",
+        "plan^2 #1",
+        'what? *now* <b> "q"',
+        "../../escape",
+        "[[a link]]",
+    ]
     server.memos += [wire_memo(200 + n, f"{title}\nbody number {n}") for n, title in enumerate(titles)]
     home.brain().sync()
     assert all(f"body number {n}" in home.text_of(200 + n) for n in range(10))
@@ -570,10 +592,20 @@ def test_structural_characters_in_titles_give_distinct_linkable_notes(server: CF
 
 def test_twins_in_case_unicode_or_title_keep_their_own_note(server: CFlowServer, home: Home) -> None:
     """Eight memos, eight notes, whatever order the server lists them in; equal picture names link to their own file."""
-    titles = ["Harbour log\nlower", "HARBOUR LOG\nupper", "Caf\u00e9 list\ncomposed", "Cafe\u0301 list\ndecomposed", "Same\nfirst", "Same\nsecond"]
+    titles = [
+        "Harbour log\nlower",
+        "HARBOUR LOG\nupper",
+        "Caf\u00e9 list\ncomposed",
+        "Cafe\u0301 list\ndecomposed",
+        "Same\nfirst",
+        "Same\nsecond",
+    ]
     server.memos += [wire_memo(211 + n, text) for n, text in enumerate(titles)]
     file = {"filename": "image.png", "type": "image/png", "size": 3, "externalLink": "", "createdTs": 1_700_000_000}
-    server.memos += [wire_memo(217, "shot one", resourceList=[{"id": 31, **file}]), wire_memo(218, "shot two", resourceList=[{"id": 32, **file}])]
+    server.memos += [
+        wire_memo(217, "shot one", resourceList=[{"id": 31, **file}]),
+        wire_memo(218, "shot two", resourceList=[{"id": 32, **file}]),
+    ]
     home.brain().sync()
     names = [p.name for p in home.memos.glob("*.md")]
     assert len(names) == len({os.path.normcase(n).casefold() for n in names}) == 8

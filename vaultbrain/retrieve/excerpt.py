@@ -22,7 +22,7 @@ MAX_CHARS = 220
 MAX_LINES = 4
 
 #: What a block's likeness to the nearest chunk counts against the words of the query standing in it.
-_NEAREST_WEIGHT = 2.0
+_NEAREST_WEIGHT = 1.2
 
 #: What an address (also when addresses are wanted) and being more than a heading add to a block; and what is left of the worth
 #: of a heading or a line of tags.
@@ -102,15 +102,15 @@ def _within_room(lines: Sequence[str], tokens: set[str]) -> str:
 
 
 def _chosen(lines: Sequence[str], tokens: set[str]) -> list[str]:
-    """The lines to show, in their order: those with tokens, and from the first of them the next ones while there is room.
+    """The lines to show, in their order: those with tokens, then what follows the first of them, then what stands before.
 
     A line of tags is shown only when there is nothing else.
     """
     lines = [line for line in lines if without_tags(line).strip()] or list(lines)
-    with_tokens = [n for n, line in enumerate(lines) if tokens & set(cut(fold(without_tags(line))))][:MAX_LINES]
+    with_tokens = [n for n, line in enumerate(lines) if tokens & set(cut(fold(without_tags(line))))]
     first = with_tokens[0] if with_tokens else 0
-    following = range(first, min(len(lines), first + MAX_LINES - len(with_tokens)))
-    return [lines[n] for n in sorted({*with_tokens, *following})]
+    by_worth = dict.fromkeys([*with_tokens, *range(first, len(lines)), *range(first - 1, -1, -1)])
+    return [lines[n] for n in sorted(list(by_worth)[:MAX_LINES])]
 
 
 def _cut_line(line: str, tokens: set[str], room: int) -> str:

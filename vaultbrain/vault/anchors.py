@@ -57,7 +57,8 @@ def _is_citable(block: Block) -> bool:
 _CLOSED_HEADING = re.compile(r" {0,3}#{1,6}(?:\s*+$|.*[ \t]#++[ \t]*+$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 # Followed by an id these would become a list item or a link reference definition, or the id would be lost behind them.
-_REFUSES_ID = re.compile(r".*(?:\$\$|%%|\]:)$|\s*(?:[-+*]|\d{1,9}[.)])?$")
+_REFUSES_ID_BEHIND = ("$$", "%%", "]:")
+_REFUSES_ID = re.compile(r"\s*(?:[-+*]|\d{1,9}[.)])?")
 
 
 def _carrier(block: Block, lines: Sequence[str]) -> int | None:
@@ -67,7 +68,8 @@ def _carrier(block: Block, lines: Sequence[str]) -> int | None:
         last -= 1
     elif (block.kind == "heading" and _CLOSED_HEADING.match(lines[last])) or block.kind not in ("paragraph", "heading"):
         return None
-    return None if _REFUSES_ID.match(lines[last].rstrip(" \t")) else last
+    line = lines[last].rstrip(" \t")
+    return None if line.endswith(_REFUSES_ID_BEHIND) or _REFUSES_ID.fullmatch(line) else last
 
 
 def anchor_text(text: str, memo_id: str, numbers: Sequence[int]) -> str:
