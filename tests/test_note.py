@@ -81,8 +81,8 @@ ropes to buy ^m501-1
 %% vaultbrain:end %%
 
 ## Mine
-ask about the splice [[Ropes]]   
-"""
+ask about the splice [[Ropes]]{BLANKS}
+""".replace("{BLANKS}", "   ")
 
 
 def test_everything_outside_our_region_and_keys_stays_byte_for_byte() -> None:

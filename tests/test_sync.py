@@ -418,7 +418,7 @@ def test_what_is_no_listing_changes_nothing(server: CFlowServer, home: Home, nam
 
 def test_a_server_that_never_answers_ends_in_time(server: CFlowServer, home: Home) -> None:
     """The time-out of the settings holds for each try."""
-    server.behaviours[LIST] = lambda exchange: never_answer(30)(exchange)
+    server.behaviours[LIST] = never_answer(30)
     with pytest.raises(SourceError, match="no answer within 1 s"):
         home.brain(timeout=1).sync()
 

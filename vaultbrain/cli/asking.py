@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MODES = ("auto", "inventory", "match", "explore")
 _ENGLISH = Words("en")
 
+#: Characters of a query that are shown again; a whole passage may have been searched for.
+_LONGEST_ECHO = 80
+
 VariantOption = Annotated[
     list[str] | None, typer.Option("--variant", metavar="Q", help="Another way to say it; may be given several times.")
 ]
@@ -46,6 +49,7 @@ def search(
     """Find memos by words and by meaning."""
     if channel not in CHANNELS:
         raise UsageProblem(what=f"--channel {channel} is not known.", next=f"Use one of: {', '.join(CHANNELS)}")
+    _refuse_blank(query, "query")
     result = open_brain(vault).search(query, top_k=top_k, variants=variant or (), channel=channel)
     if as_json:
         answer_json(result.as_json())
@@ -55,14 +59,23 @@ def search(
     answer("\n\n".join(_shown(result, explain=explain)))
 
 
+def _refuse_blank(text: str, name: str) -> None:
+    if not text.strip():
+        raise UsageProblem(what=f"The {name} is empty.", next=f"Give the {name} in quotes.")
+
+
 def _shown(result: SearchResult, *, explain: bool) -> list[str]:
     if not result.hits:
         nearest = "; ".join(f"#{hit.memo_id} {hit.title[:40]}" for hit in result.nearest)
-        shown = [f"Nothing found for {result.query.text!r}." + (f" Nearest, but too far off: {nearest}" if nearest else "")]
+        shown = [
+            f"Nothing found for {result.query.text[:_LONGEST_ECHO]!r}."
+            + (f" Nearest, but too far off: {nearest}" if nearest else "")
+        ]
     else:
         shown = []
     for number, hit in enumerate(result.hits, 1):
-        head = f"{number}. #{hit.memo_id} · {hit.label} · {hit.title[:60]}"
+        title = "" if hit.excerpt.startswith(hit.title) else f" · {hit.title[:60]}"
+        head = f"{number}. #{hit.memo_id} · {hit.label}{title}"
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
         shown.append("\n".join([head, body, where] + ([f"   {_why(hit)}"] if explain else [])))
@@ -98,6 +111,7 @@ def ask(
     """Answer a question in a new note that cites your memos."""
     if mode not in MODES:
         raise UsageProblem(what=f"--mode {mode} is not known.", next=f"Use one of: {', '.join(MODES)}")
+    _refuse_blank(question, "question")
     brain = open_brain(vault)
     passage = _read_passage(from_file) if from_file else ""
     asked = brain.ask(question, AskOptions(mode=mode, variants=tuple(variant or ()), passage=passage, writes=not dry_run))

@@ -53,6 +53,9 @@ def answer(text: str) -> None:
 
 
 def answer_json(value: Any) -> None:
+    """JSON is UTF-8 (RFC 8259), whatever the terminal speaks; half of a broken character comes out as its JSON escape."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     answer(json.dumps(value, ensure_ascii=False, indent=2))
 
 

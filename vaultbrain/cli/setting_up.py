@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, on_terminal, say
-from vaultbrain.errors import SourceError, UsageProblem
-from vaultbrain.settings import DOCS, SETTINGS_FILE, find_vault, load_settings
+from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, describe_failure, on_terminal, say
+from vaultbrain.errors import ExportUnreadable, SourceError, UsageProblem, explain
+from vaultbrain.settings import DOCS, SETTINGS_FILE, TOKEN_VARIABLE, find_vault, load_settings
 from vaultbrain.setup import SettingsChoice, inspect_source, inspect_vault, write_settings
+
+if TYPE_CHECKING:
+    from vaultbrain.setup import FoundVault
 
 _DEFAULT_ADDRESS = "http://127.0.0.1:5230"
 
@@ -28,31 +33,61 @@ def init(
     source: Annotated[
         str | None, typer.Option("--source", metavar="URL|FILE", help="A CFlow or Memos server, or an export file.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; write even if the server is away.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the settings file; write nothing.")] = False,
 ) -> None:
     """Write vaultbrain.toml into a vault."""
     found = inspect_vault(vault.expanduser())
-    address = source or _asked_address(may_ask=not yes)
-    try:
-        answers = inspect_source(address, found.path)
-        say(answers)
-    except SourceError as error:
-        if not yes and not on_terminal(sys.stdin):
-            raise
-        say(f"note: {address} does not answer yet ({error.fact('reason') or error.fact('detail') or error.fact('status')}).")
+    may_ask = not yes and on_terminal(sys.stdin)
+    if not source and not may_ask:
+        raise UsageProblem(what="No source was given.", next=f"Run: vaultbrain init VAULT --source {_DEFAULT_ADDRESS}")
+    address = _checked(source, found, may_insist=yes, may_ask=may_ask) if source else _asked(found)
     text = write_settings(found, SettingsChoice(source=address), dry_run=dry_run)
     if dry_run:
         answer(text)
         return
     answer(f"Wrote {found.path / SETTINGS_FILE}")
-    answer(f"Next: vaultbrain sync --vault {found.path}")
+    if "://" in address and not os.environ.get(TOKEN_VARIABLE):
+        say(f"The server's access token is not set yet: put it into {TOKEN_VARIABLE}, or name a file in token_file.")
+    answer(f"Next: vaultbrain sync --vault {shlex.quote(str(found.path))}")
 
 
-def _asked_address(*, may_ask: bool) -> str:
-    if not may_ask or not on_terminal(sys.stdin):
-        raise UsageProblem(what="No source was given.", next=f"Run: vaultbrain init VAULT --source {_DEFAULT_ADDRESS} --yes")
-    return str(typer.prompt("Address of your CFlow or Memos server, or path of an export file", default=_DEFAULT_ADDRESS))
+def _asked(found: FoundVault) -> str:
+    """Asks until something usable is given."""
+    while True:
+        given = str(typer.prompt("Server address, or export file", default=_DEFAULT_ADDRESS, err=True))
+        try:
+            return _checked(given, found, may_insist=False, may_ask=True)
+        except UsageProblem as problem:
+            say(describe_failure(problem))
+
+
+def _checked(given: str, found: FoundVault, *, may_insist: bool, may_ask: bool) -> str:
+    """``given`` as it is to be written, after saying what is there. A server may be away for now; a file has to be there."""
+    given = _seen_from(found.path, given)
+    try:
+        say(inspect_source(given, found.path))
+    except ExportUnreadable as error:
+        raise UsageProblem(
+            what=f"{given} is no address (http://...), and no export file: {error.fact('detail')}.",
+            next="Give a server as http://..., or the path of an export, from the vault or from the root.",
+        ) from error
+    except SourceError as error:
+        if not may_insist and not may_ask:
+            raise
+        say(f"note: {explain(error).what}")
+        if may_ask:
+            typer.confirm("Take this address nevertheless?", abort=True, err=True)
+    return given
+
+
+def _seen_from(vault: Path, given: str) -> str:
+    """A file named from the working folder, as a shell completes it, is written so that it is found from the vault."""
+    path = Path(given).expanduser()
+    if (vault / path).is_file() or not path.is_file():
+        return given
+    path = path.resolve()
+    return path.relative_to(vault).as_posix() if path.is_relative_to(vault) else str(path)
 
 
 def config_show(vault: VaultOption = None, as_json: JsonOption = False) -> None:

