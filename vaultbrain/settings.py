@@ -229,5 +229,5 @@ def read_token(settings: Settings, *, environment: Mapping[str, str] = os.enviro
 
 
 def read_embedding_key(*, environment: Mapping[str, str] = os.environ) -> str:
-    """The key for an OpenAI-compatible embedding server, or an empty string."""
-    return environment.get(EMBEDDING_KEY_VARIABLE, "") or environment.get("OPENAI_API_KEY", "")
+    """The key for an OpenAI-compatible embedding server, or an empty string. A key for somewhere else is never borrowed."""
+    return environment.get(EMBEDDING_KEY_VARIABLE, "").strip()

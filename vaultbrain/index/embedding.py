@@ -473,8 +473,9 @@ def _keep_quiet() -> None:
     """No progress bar of the library's own where nobody watches."""
     from transformers.utils.logging import disable_progress_bar
 
+    hide: Callable[[], None] = disable_progress_bar
     if not sys.stderr.isatty():
-        disable_progress_bar()
+        hide()
 
 
 # the server
