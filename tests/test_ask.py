@@ -9,7 +9,6 @@ from cflow_server import answer_status, make_memos, wire_memo
 from obsidian import Vault, hash_tree
 from tiny_embedder import TinyEmbedder
 
-from vaultbrain.answer.ask import AskOptions
 from vaultbrain.answer.themes import group_by_theme
 from vaultbrain.answer.wording import _TABLE, LANGUAGES
 from vaultbrain.errors import StateBusy
@@ -104,7 +103,7 @@ def test_nothing_found_is_said_in_words(films: Home) -> None:
 def test_a_dry_run_writes_nothing(films: Home) -> None:
     """``--dry-run`` gives the text only."""
     before = hash_tree(films.vault.parent)
-    asked = films.brain().ask("观影", AskOptions(writes=False))
+    asked = films.brain().ask("观影", writes=False)
     assert (asked.path, "## 结论" in asked.text) == ("", True)
     assert hash_tree(films.vault.parent) == before
 
@@ -175,7 +174,7 @@ def test_the_busy_lock_says_who_holds_it(films: Home) -> None:
 
 def test_a_passage_finds_the_memos_that_are_close_to_it(films: Home) -> None:
     """``--from``: the text is the query, the question names the note."""
-    asked = films.brain().ask("和这段有关的", AskOptions(passage="打算整理一份片单，把豆瓣上想看的电影备份下来"))
+    asked = films.brain().ask("和这段有关的", passage="打算整理一份片单，把豆瓣上想看的电影备份下来")
     assert asked.as_json["mode"] == "match"
     assert "123" in [source["memo_id"] for source in asked.as_json["sources"][:3]]
 

@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cflow_server import CFlowServer, answer_html, answer_status, meanwhile, wire_memo
+from cflow_server import CFlowServer, answer_html, answer_json, answer_status, meanwhile, wire_memo
 from obsidian import hash_tree
 from shell import ROOT, SECRET, Finished, Shell
 from typer.main import get_command
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LIST = "/api/v1/memo"
+#: An embedding that cannot be had: searching by words has to do.
+NO_MODEL: dict[str, Any] = {"VAULTBRAIN_EMBEDDING": "openai:none", "VAULTBRAIN_EMBEDDING_URL": "http://127.0.0.1:1"}
 ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 
 TEXTS = (
@@ -260,7 +264,7 @@ def on_terminal(shell: Shell, *words: str, keys: str = "", **environment: str) -
         cwd=shell.vault,
         env=shell.environment | {"TERM": "xterm-256color", "COLUMNS": "60"} | environment,
         stdin=theirs,
-        stdout=subprocess.PIPE,
+        stdout=PIPE,
         stderr=theirs,
     )
     os.close(theirs)
@@ -329,7 +333,7 @@ FAILURES: dict[str, tuple[Callable[[CFlowServer], None], str]] = {
     "500": (lambda server: server.behaviours.update({LIST: answer_status(500)}), "is failing (status 500"),
     "web page": (lambda server: server.behaviours.update({LIST: answer_html()}), "answered with status 200, text/html"),
     "401": (lambda server: server.behaviours.update({LIST: answer_status(401)}), "refuses the token (status 401)"),
-    "short": (lambda server: server.behaviours.update({f"{LIST}/stats": answer_status(200, b"[1,2,3]")}), "cannot be trusted"),
+    "short": (lambda server: server.behaviours.update({LIST: answer_json(server.memos[:3])}), "cannot be trusted to be whole"),
 }
 
 
@@ -382,18 +386,18 @@ def test_withheld_deletions_are_3_and_confirmed_ones_0(mirrored: Shell, server: 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_sync_says_so_and_the_next_goes_on(mirrored: Shell, server: CFlowServer, number: signal.Signals) -> None:
-    """130; what was finished is kept; the next sync does the rest."""
+def test_a_stopped_sync_says_so_and_the_next_goes_on(mirrored: Shell, server: CFlowServer) -> None:
+    """Ctrl-C and SIGTERM give 130; what was finished is kept; the next sync does the rest."""
     server.add("写到一半被打断的一条")
-    process = subprocess.Popen(
-        [*mirrored.command, "sync"], cwd=mirrored.vault, env=mirrored.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    server.behaviours[LIST] = [meanwhile(lambda: process.send_signal(number))]
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out) == (130, b"")
-    assert err.decode().splitlines()[0].startswith("Stopped")
-    assert err.decode().endswith("Go on with: vaultbrain sync\n")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen(
+            [*mirrored.command, "sync"], cwd=mirrored.vault, env=mirrored.environment, stdout=PIPE, stderr=PIPE, encoding="utf-8"
+        )
+        server.behaviours[LIST] = [meanwhile(partial(process.send_signal, number))]
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, out) == (130, "")
+        assert err.startswith("Stopped")
+        assert err.endswith("Go on with: vaultbrain sync\n")
     assert mirrored("sync").code == 0
     assert mirrored("status", "--json").json["memos_to_index"] == 0
 
@@ -423,9 +427,8 @@ def test_progress_obeys_the_terminal(mirrored: Shell, environment: dict[str, str
 # status, get, manifest
 
 
-def test_status_before_and_after_the_first_sync(shell: Shell, mirrored: Shell) -> None:
-    """Never; then counts, and every number of the JSON."""
-    shell.home.mkdir(exist_ok=True)
+def test_status_before_and_after_the_first_sync(mirrored: Shell) -> None:
+    """Never; then counts, and every number of the JSON; looking makes no state."""
     before = mirrored("status", VAULTBRAIN_STATE_DIR=str(mirrored.home / "new"))
     assert before.code == 0
     assert re.search(r"^synced +never$", before.out, re.MULTILINE)
@@ -502,7 +505,7 @@ def test_search_by_words_alone_loads_no_model(mirrored: Shell) -> None:
     words = mirrored("search", "備份", "--channel", "keyword", "--json", VAULTBRAIN_EMBEDDING="use")
     assert [hit["memo_id"] for hit in words.json["hits"]] == ["3"]
     assert words.json["hits"][0]["channels"] == ["keyword"]
-    both = mirrored("search", "备份", VAULTBRAIN_EMBEDDING="openai:none", VAULTBRAIN_EMBEDDING_URL="http://127.0.0.1:1")
+    both = mirrored("search", "备份", **NO_MODEL)
     assert both.code == 0
     assert both.out.startswith("1. #3 · ")
     assert both.err.startswith("note: ")
@@ -525,29 +528,30 @@ def test_search_that_finds_nothing_is_an_answer(mirrored: Shell) -> None:
 
 
 ODD_QUERIES = (
-    '"', '""', "'", "AND OR", "NOT", "NEAR(a b)", "a OR", "c++", "C#", "*", "观*", "^", "()", "{title}: x", "foo:bar", "-", "--", "-x",
-    "%", "_", "\\", "🎬", "👨‍👩‍👧", "a", "观", "的", "帮我找", "#", "#观影", "a\nb", "\t观影", "x' OR '1'='1", "\u202e观影", "\ufeff", "０１２", "ﬁlm",
-    "\udcff观影", "观影" * 5_000, "word " * 2_000, "".join(chr(0x4E00 + 7 * n % 20_000) for n in range(10_000)), "(" * 10_000,
+    '"', '""', "'", "AND OR", "NOT", "NEAR(a b)", "a OR", "c++", "C#", "*", "观*", "^", "()", "{title}: x",
+    "foo:bar", "-", "--", "-x", "%", "_", "\\", "🎬", "👨‍👩‍👧", "a", "观", "的", "帮我找", "#", "#观影", "a\nb", "\t观影",
+    "x' OR '1'='1", "\u202e观影", "\ufeff", "０１２", "ﬁlm", "\udcff观影", "观影" * 5_000, "word " * 2_000, "".join(chr(0x4E00 + 7 * n % 20_000) for n in range(10_000)), "(" * 10_000,
 )  # fmt: skip
 
 
 def test_odd_queries_are_searched_or_find_nothing(mirrored: Shell) -> None:
-    """Quotes, operators, wildcards, emoji, broken characters, one character or ten thousand: never a failure, by words or both."""
+    """Quotes, operators, wildcards, emoji, broken characters, one character or ten thousand: never a failure."""
     script = f"""
 import sys
 from vaultbrain.cli.main import _run
 from vaultbrain.cli.console import escape_what_cannot_be_shown
 escape_what_cannot_be_shown()
 for query in {ODD_QUERIES!r}:
-    for channel in {("keyword", "hybrid")!r}:
-        code = _run(["search", "-k", "1", "--channel", channel, "--", query], is_debug=True)
-        assert code == 0, (query[:80], channel, code)
+    code = _run(["search", "-k", "1", "--channel", "keyword", "--", query], is_debug=True)
+    assert code == 0, (query[:80], code)
+for query in ['"', "\\udcff观影", "观影" * 5_000, "({{" * 3_000]:
+    assert _run(["search", "-k", "1", "--", query], is_debug=True) == 0
 """
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=mirrored.vault, env=mirrored.environment, capture_output=True, encoding="utf-8"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("\n") >= 2 * len(ODD_QUERIES)
+    assert done.stdout.count("\n") >= len(ODD_QUERIES)
     assert "1. #8 · " in done.stdout, "c++"
 
 
@@ -561,7 +565,7 @@ def test_an_empty_query_is_wrong_usage(mirrored: Shell, words: tuple[str, str]) 
 
 def test_output_survives_a_terminal_without_chinese(mirrored: Shell) -> None:
     """Characters that the stream lacks come out as escapes; JSON is UTF-8 all the same."""
-    narrow = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    narrow: dict[str, Any] = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     text = mirrored("search", "观影", "-k", "1", "--channel", "keyword", **narrow)
     assert (text.code, text.out.isascii()) == (0, True)
     assert "\\u" in text.out
@@ -575,8 +579,8 @@ def test_a_reader_that_goes_away_is_no_failure(mirrored: Shell) -> None:
         [*mirrored.command, "manifest"],
         cwd=mirrored.vault,
         env=mirrored.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
     )
     assert process.stdout
     assert process.stderr
@@ -597,7 +601,7 @@ def test_ask_writes_a_note_and_prints_its_path(mirrored: Shell) -> None:
     text = path.read_bytes()
     assert path.parent == mirrored.vault.resolve() / "CFlow" / "Answers"
     assert "^m1-1" in text.decode()
-    second = mirrored("ask", "帮我找和观影有关的资源")
+    second = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL)
     assert Path(second.out.rstrip("\n")) != path
     assert path.read_bytes() == text
 
@@ -635,8 +639,7 @@ def test_ask_compares_a_text_from_a_file(mirrored: Shell) -> None:
 def test_ask_takes_every_mode(mirrored: Shell) -> None:
     """Each is what the answer says it was."""
     for mode in ("inventory", "match", "explore"):
-        done = mirrored("ask", "观影", "--mode", mode, "--dry-run", "--json", VAULTBRAIN_EMBEDDING="openai:none",
-                        VAULTBRAIN_EMBEDDING_URL="http://127.0.0.1:1")  # fmt: skip
+        done = mirrored("ask", "观影", "--mode", mode, "--dry-run", "--json", **NO_MODEL)
         assert (done.code, done.json["mode"]) == (0, mode)
 
 
@@ -670,21 +673,27 @@ def test_config_show_says_where_each_value_comes_from(mirrored: Shell) -> None:
 def test_settings_problems_are_all_said_at_once(mirrored: Shell) -> None:
     """Each with its name; 2; and nothing is done."""
     with (mirrored.vault / "vaultbrain.toml").open("a", encoding="utf-8") as settings:
-        settings.write('foldr = "x"\ntimeout = "soon"\n')
+        settings.write('foldr = "x"\nchunk_size = "big"\n')
     before = hash_tree(mirrored.home)
     done = mirrored("sync", VAULTBRAIN_LANGUAGE="fr")
     assert (done.code, done.out) == (2, "")
     assert "`foldr` is not a setting; did you mean `folder`?" in done.err
-    assert "`timeout` must be" in done.err
+    assert "`chunk_size` must be a whole number" in done.err
     assert "`language` must be" in done.err
     assert hash_tree(mirrored.home) == before
 
 
 def test_a_password_in_the_address_is_not_shown(mirrored: Shell, server: CFlowServer) -> None:
-    """Some people put one there; no output repeats it."""
+    """A vault is shared: such an address is refused, by init as by every other command, and not repeated."""
     address = server.url.replace("http://", f"http://somebody:{SECRET}@")
-    for words in ("status", "status --json", "config show", "config show --json", "get 4", "get 999", "sync"):
-        mirrored(*words.split(), VAULTBRAIN_SOURCE=address)
+    done = mirrored("sync", VAULTBRAIN_SOURCE=address)
+    assert (done.code, done.out) == (2, "")
+    assert "`source` must not hold a name or password" in done.err
+    (mirrored.vault / "vaultbrain.toml").unlink()
+    refused = mirrored("init", "--source", address, "--yes")
+    assert (refused.code, refused.out) == (2, "")
+    assert "the token goes into CFLOW_API_TOKEN" in refused.err
+    assert not (mirrored.vault / "vaultbrain.toml").exists()
 
 
 # failures of our own

@@ -135,7 +135,7 @@ FRAGMENTS = [
     "k:: v", "[k:: v]", "`", "``", "```", "~~~", "`c`", "`= x`", "`$=x`", "```dataview\n", "```js\n", "```\n", "\n```\n",
     "~~~ tasks\n", "    = x\n", "$", "$$", "$$$", "\n$$\n", "$a<b$", "$[[1]]$", "x ^2\n", "\\", "\\\\", "\\[", "\\<", "\\$",
     "\\`", "[", "]", "[[", "]]", "![[x]]", "[[a]: /u\n", "[a]: /u\n", "[a]: <b c>\n", "[a]: <b`c>\n", "[a]:", "[^1]: note\n\n",
-    "[t](", "[t](u)", "](", "(", ")", "<", ">", "<b>", "</b>", "<!--", "-->", "<?", "<![CDATA[", "<script>\n",
+    "[t](", "[t](u)", "[t](u 'v')", "][", "](", "(", ")", "<", ">", "<b>", "</b>", "<!--", "-->", "<?", "<![CDATA[", "<script>\n",
     "<https://x.y/z>", "<a@b.c>", "<ab:`", "https://x.y/a::b", "%", "%%", "%% vaultbrain:end %%", "<%", "<%+ x %>", "&lt;%",
     "\\%", " ^id", "^id\n", " ^m7-1\n", "^m7-2", "#tag", "![a](data:image/png;base64,AA)",
 ]  # fmt: skip
@@ -151,6 +151,8 @@ MANY = settings(max_examples=400, deadline=None)
 @example("$a`$ b `[[x]]` c`")
 @example("`a\n<div>\n`")
 @example("](\\<a")
+@example("[t](a`<https://x.y/z>) [[x]] `c`")
+@example("[t][a`b] [[x]] `c`\n\n[a`b]: /u")
 def test_neutral_text_is_harmless_to_every_reader(text: str) -> None:
     """Whatever the memo: no HTML, link, comment, block id, field, query or template is left, and once is enough."""
     neutral = neutralise(text)
@@ -288,6 +290,7 @@ def test_live_marks_are_broken(typed: str, neutral: str) -> None:
         "| a | b |\n|:-:|--|\n| 1 | `x` |",
         "![alt](https://example.com/p.png) [t](https://example.com/a::b 'title') <https://example.com> <a@example.com>",
         "[t](<https://example.com/a b>) and https://example.com/a::b?c=%20 and http://[::1]:80/",
+        "[t](https://example.com 'title') `a::b` ![i](a_(b).png) `[[x]]` [t][u] `<b>`",
         "**b** *i* ~~s~~ ==h== `code [[x]] %% <b> a::b` ``a`b``",
         "```cpp\nstd::vector<int> a; // [[x]] %% ^id\n```",
         "```Python title=x\n```",
@@ -317,6 +320,9 @@ def test_formulas_are_broken_without_a_change_to_what_tex_shows() -> None:
     [
         ("`a\n[[x]]\nb`", f"`a\n[{Z}[x]]\nb`"),
         ("$5 and `$[[x]]`", f"$5 and `$[{Z}[x]]`"),
+        ("[t](a`b) `[[x]]` c", f"[t](a`b) `[{Z}[x]]` c"),
+        ("[t](a 'b`') `[[x]]`", f"[t](a 'b`') `[{Z}[x]]`"),
+        ("https://example.com/` `[[x]]`", f"https://example.com/` `[{Z}[x]]`"),
         ("- a\n\n      [[x]]", f"- a\n\n      [{Z}[x]]"),
         ("[^1]: n\n\n    ```dataviewjs\n    [[x]]", f"[^1]: n\n\n    ```text dataviewjs\n    [{Z}[x]]"),
         ("100. a\n\n    <b>", f"100. a\n\n    <{Z}b>"),

@@ -32,7 +32,7 @@ def test_any_title_gives_a_name_that_no_system_refuses(title: str, memo_id: str)
         ("CON", "CON_ (7)"),
         ("", "memo (7)"),
         ("**粗体** 和 [链接](https://example.com/x)", "粗体 和 链接 (7)"),
-        ("半糖片库 https://films.example.com/ ，能按年代筛 #观影", "半糖片库 ，能按年代筛 (7)"),
+        ("半糖片库 https://films.example.com/ ，能按年代筛 #观影", "半糖片库，能按年代筛 (7)"),
         ("https://example.com/only", "https example.com only (7)"),
         ("#观影 #资源", "观影 资源 (7)"),
     ],

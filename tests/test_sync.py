@@ -579,11 +579,11 @@ def test_structural_characters_in_titles_give_distinct_linkable_notes(server: CF
         "../../escape",
         "[[a link]]",
     ]
-    server.memos += [wire_memo(200 + n, f"{title}\nbody number {n}") for n, title in enumerate(titles)]
+    server.memos += [wire_memo(200 + n, f"{title}\nbody number {n} #quay") for n, title in enumerate(titles)]
     home.brain().sync()
     assert all(f"body number {n}" in home.text_of(200 + n) for n in range(10))
     assert all(path.resolve().parent == home.memos.resolve() for path in home.vault.rglob("*.md"))
-    asked = home.brain().ask("body number")
+    asked = home.brain().ask("quay")
     vault = Vault.load(home.vault)
     assert vault.problems("CFlow") == []
     assert len(vault.excerpts(vault.notes[asked.path])) == 10

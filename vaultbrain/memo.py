@@ -7,7 +7,6 @@ server spells a memo (``sources``) nor how a note shows one (``vault``).
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 
@@ -76,18 +75,19 @@ class Memo:
     @property
     def content_hash(self) -> str:
         """Changes when the text, the tags or the visibility change: what the index must follow."""
-        return _digest([self.content, sorted(self.tags), self.visibility])
+        return _digest(self.content, *sorted(self.tags), self.visibility)
 
     @property
     def memo_hash(self) -> str:
         """Changes when anything changes that the note shows. An attachment's URL does not count: servers re-sign it."""
-        files = [[a.id, a.filename, a.mime, a.size_bytes] for a in self.attachments]
-        return _digest([self.content_hash, self.created, self.updated, self.state, self.pinned, self.creator, self.url, files])
+        files = (part for a in self.attachments for part in (a.id, a.filename, a.mime, str(a.size_bytes)))
+        times = (str(self.created), str(self.updated))
+        return _digest(self.content_hash, *times, self.state, str(self.pinned), self.creator, self.url, *files)
 
 
-def _digest(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+def _digest(*parts: str) -> str:
+    """128 bits over the parts; NUL stands between them, which no cleaned text holds."""
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
 def clean_text(text: str) -> str:

@@ -150,11 +150,15 @@ def _checked(setting: Setting, problems: list[str]) -> Any:
     if type(value) is not type(default):
         problems.append(f"`{setting.name}` must be {'a whole number' if isinstance(default, int) else 'text in quotes'}")
         return default
-    complaint = _RULES.get(setting.name, _no_complaint)(value)
-    if complaint:
+    if complaint := complaint_about(setting.name, value):
         problems.append(f"`{setting.name}` {complaint}")
         return default
     return value
+
+
+def complaint_about(name: str, value: Any) -> str:
+    """Why ``value`` cannot be the setting ``name``, to follow its name; empty when it can."""
+    return _RULES.get(name, _no_complaint)(value)
 
 
 def _across(values: Mapping[str, Any]) -> list[str]:
@@ -189,6 +193,12 @@ def _zone_complaint(value: str) -> str:
     return ""
 
 
+def _source_complaint(value: str) -> str:
+    """A vault is shared and synced, and messages show the address."""
+    has_login = re.match(r"https?://[^/?#]*@", value, re.IGNORECASE)
+    return f"must not hold a name or password before the @; the token goes into {TOKEN_VARIABLE}" if has_login else ""
+
+
 def _url_complaint(value: str) -> str:
     return "" if not value or re.match(r"https?://[^/]", value) else "must start with http:// or https://"
 
@@ -198,6 +208,7 @@ def _between(low: int, high: int) -> Callable[[int], str]:
 
 
 _RULES: dict[str, Callable[[Any], str]] = {
+    "source": _source_complaint,
     "folder": _folder_complaint,
     "timezone": _zone_complaint,
     "public_url": _url_complaint,

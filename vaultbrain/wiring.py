@@ -1,6 +1,8 @@
 """Builds the parts from the settings and joins them: the only place that knows all of them.
 
-``Brain`` is what the command line, programs and agents call; each method is one command.
+``Brain`` is what the command line, programs and agents call; each method is one command. The rooms of searching and answering are
+entered by the methods that need them: together they take 80 ms to import, and a sync that finds nothing to do runs all day long.
+Nobody imports this module but the doors, so no loop can hide in that.
 """
 
 from __future__ import annotations
@@ -12,14 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.ask import Asked, AskOptions, AskParts, ask
 from vaultbrain.errors import MemoNotFound, SourceError, UsageProblem
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
 from vaultbrain.index.embedding import embedding_fingerprint, model_name, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
-from vaultbrain.retrieve.search import SearchParts, SearchResult, search
 from vaultbrain.settings import find_vault, load_settings, read_embedding_key, read_token
 from vaultbrain.sources.detect import open_source
 from vaultbrain.sync.indexing import Indexer
@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
+    from vaultbrain.answer.ask import Asked
     from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
+    from vaultbrain.retrieve.search import SearchParts, SearchResult
     from vaultbrain.settings import Settings
     from vaultbrain.sources.listing import Source
     from vaultbrain.sync.report import Progress
@@ -49,6 +51,9 @@ _CHECKED = "checked"
 
 #: While a person waits for an answer, a server that is away may cost so many seconds.
 _ASK_TIMEOUT_S = 5
+#: Readers hold Chroma's lock for milliseconds and only one sync writes at a time; when it is busy for longer, comparing every
+#: chunk is quicker than waiting.
+_STORE_LOCK_TIMEOUT_S = 2.0
 
 
 def _utc_now() -> datetime:
@@ -110,11 +115,21 @@ class Brain:
 
     def search(self, text: str, *, top_k: int = 10, variants: Sequence[str] = (), channel: str = "hybrid") -> SearchResult:
         """Ranked memos. Raises ``UsageProblem`` before the first sync."""
+        from vaultbrain.retrieve.search import search
+
         with self._synced_catalog() as catalog:
             return search(self._search_parts(catalog), text, top_k=top_k, variants=variants, channel=channel)
 
-    def ask(self, question: str, options: AskOptions | None = None) -> Asked:
-        """Writes an answer note. Raises ``UsageProblem`` before the first sync."""
+    def ask(
+        self, question: str, *, mode: str = "auto", variants: Sequence[str] = (), passage: str = "", writes: bool = True
+    ) -> Asked:
+        """Writes an answer note, or only composes it without ``writes``. A ``passage`` is searched for in place of the question.
+
+        Raises ``UsageProblem`` before the first sync.
+        """
+        from vaultbrain.answer.ask import AskOptions, AskParts, ask
+        from vaultbrain.retrieve.search import search
+
         with self._synced_catalog() as catalog:
             parts = AskParts(
                 search=lambda text, variants, top_k: search(self._search_parts(catalog), text, top_k=top_k, variants=variants),
@@ -129,7 +144,7 @@ class Brain:
                 checked_at=self._checked_at(),
                 now=self._now,
             )
-            return ask(parts, question, options or AskOptions())
+            return ask(parts, question, AskOptions(mode, tuple(variants), passage, writes))
 
     def get(self, memo_id: str) -> FetchedMemo:
         """One memo, from the server if it answers. Raises ``MemoNotFound``."""
@@ -252,6 +267,8 @@ class Brain:
             Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report).cut_memos(no_progress)
 
     def _search_parts(self, catalog: Catalog) -> SearchParts:
+        from vaultbrain.retrieve.search import SearchParts
+
         return SearchParts(
             catalog=catalog,
             fingerprint=self.fingerprint,
@@ -282,7 +299,9 @@ class Brain:
                 )
             else:
                 folder = self.settings.state_folder / _CHROMA
-                self._store = VectorIndex(folder, fingerprint=fingerprint, dimension=dimension)
+                self._store = VectorIndex(
+                    folder, fingerprint=fingerprint, dimension=dimension, lock_timeout_s=_STORE_LOCK_TIMEOUT_S
+                )
         return self._store
 
     def _note_check(self) -> None:

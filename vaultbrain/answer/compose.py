@@ -39,6 +39,7 @@ _THEME_LINE_WIDTH = 120
 _INVENTORY = re.compile(r"资源|資源|网站|網站|清单|清單|列表|有哪些|哪些|找|list|resources?|which|find", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _URL = re.compile(r"https?://\S+")
+_LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
 _TRAILING = re.compile(r"[\s，。；：、,;:]+$")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 
@@ -145,7 +146,8 @@ def _nothing(result: SearchResult, words: Words) -> list[str]:
 def _shown_title(hit: Hit) -> str:
     """The title as words in a sentence: without addresses and tags, where something remains."""
     plain = plain_text(hit.title)
-    title = _inline(_TRAILING.sub("", _URL.sub("", without_tags(plain)))) or _inline(plain)
+    words = _LOOSE_SPACE.sub("", _URL.sub("", without_tags(plain)))
+    title = _inline(_TRAILING.sub("", words)) or _inline(plain)
     return _shortened(title, _TITLE_WIDTH)
 
 
@@ -205,10 +207,15 @@ def _source(hit: Hit, context: AnswerContext, words: Words) -> dict[str, Any]:
         "label": words(hit.label),
         "date": local_date(hit.created, context.now.tzinfo).text[:10],
         "url": hit.url,
-        "excerpt": (hit.excerpt or _shown_title(hit)).split("\n"),
+        "excerpt": _standing_alone((hit.excerpt or _shown_title(hit)).split("\n")),
         "matched": f"{matched} · {channels}" if channels else matched,
         "open": hit.label == STRONG,
     }
+
+
+def _standing_alone(lines: list[str]) -> list[str]:
+    """The excerpt, with an empty line after a list or table, which would take the next line for its own."""
+    return [*lines, ""] if _LIST_MARK.match(lines[-1]) or lines[-1].startswith("|") else lines
 
 
 def _coverage(result: SearchResult, context: AnswerContext, words: Words) -> dict[str, Any]:

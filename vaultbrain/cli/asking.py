@@ -9,18 +9,15 @@ from urllib.parse import quote
 
 import typer
 
-from vaultbrain.answer.ask import AskOptions
-from vaultbrain.answer.wording import Words
 from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, on_terminal, say
 from vaultbrain.errors import UsageProblem
-from vaultbrain.retrieve.search import CHANNELS
 from vaultbrain.wiring import open_brain
 
 if TYPE_CHECKING:
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 MODES = ("auto", "inventory", "match", "explore")
-_ENGLISH = Words("en")
+CHANNELS = ("hybrid", "keyword", "semantic")
 
 #: Characters of a query that are shown again; a whole passage may have been searched for.
 _LONGEST_ECHO = 80
@@ -36,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for, in Chinese, English or both.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in Chinese, English or both.")],
     vault: VaultOption = None,
     top_k: Annotated[int, typer.Option("-k", min=1, max=1_000, metavar="N", help="How many memos at most.")] = 10,
     variant: VariantOption = None,
@@ -55,7 +52,7 @@ def search(
         answer_json(result.as_json())
         return
     for shortcoming in result.coverage.degraded:
-        say(f"note: {_ENGLISH(shortcoming.code, reason=shortcoming.reason)}")
+        say(f"note: {shortcoming}")
     answer("\n\n".join(_shown(result, explain=explain)))
 
 
@@ -98,7 +95,7 @@ def _searched(result: SearchResult) -> str:
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question; the note is written in its language.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; the note is written in its language.")],
     vault: VaultOption = None,
     mode: Annotated[
         str, typer.Option("--mode", metavar="|".join(MODES), help="List what there is, compare with a text, or explore.")
@@ -114,7 +111,7 @@ def ask(
     _refuse_blank(question, "question")
     brain = open_brain(vault)
     passage = _read_passage(from_file) if from_file else ""
-    asked = brain.ask(question, AskOptions(mode=mode, variants=tuple(variant or ()), passage=passage, writes=not dry_run))
+    asked = brain.ask(question, mode=mode, variants=variant or (), passage=passage, writes=not dry_run)
     if as_json:
         answer_json(asked.as_json)
     elif dry_run:

@@ -59,6 +59,12 @@ def answer_json(value: Any) -> None:
     answer(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def ask_person(question: str) -> str:
+    """The line typed in answer. The question is talk: on stderr, which Typer's own prompt does not keep to."""
+    print(question, end=" ", file=sys.stderr, flush=True)  # noqa: T201
+    return input().strip()
+
+
 def on_terminal(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 

@@ -48,7 +48,7 @@ _SPECIAL = {
 
 
 def get(
-    memo_id: Annotated[str, typer.Argument(help="The memo's id, with or without #.")],
+    memo_id: Annotated[str, typer.Argument(metavar="ID", help="The memo's id, with or without #.")],
     vault: VaultOption = None,
     as_json: JsonOption = False,
 ) -> None:

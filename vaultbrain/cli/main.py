@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from typer.main import get_command
 from vaultbrain.cli import asking, looking, setting_up, syncing
 from vaultbrain.cli.console import answer, describe_failure, describe_usage_problem, escape_what_cannot_be_shown, say
 from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, VaultbrainError
+from vaultbrain.index.installed import installed_version
 
 PROGRAM = "vaultbrain"
 _DEBUG = "--debug"
@@ -30,13 +30,9 @@ app = typer.Typer(
 
 
 def _show_version(is_wanted: bool) -> None:
-    if not is_wanted:
-        return
-    try:
-        answer(f"{PROGRAM} {version(PROGRAM)}")
-    except PackageNotFoundError:
-        answer(f"{PROGRAM}, not installed")
-    raise typer.Exit
+    if is_wanted:
+        answer(f"{PROGRAM} {installed_version(PROGRAM) or '(not installed)'}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -69,7 +65,7 @@ def _run(arguments: list[str], *, is_debug: bool) -> int:
     except typer.TyperException as error:
         say(describe_usage_problem(error, PROGRAM))
         return error.exit_code
-    except (typer.Abort, KeyboardInterrupt):
+    except (KeyboardInterrupt, EOFError):
         say("\nStopped. Everything finished so far is kept.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe went away, which is its right

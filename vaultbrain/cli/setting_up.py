@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, describe_failure, on_terminal, say
+from vaultbrain.cli.console import (
+    JsonOption,
+    VaultOption,
+    answer,
+    answer_json,
+    ask_person,
+    describe_failure,
+    on_terminal,
+    say,
+)
 from vaultbrain.errors import ExportUnreadable, SourceError, UsageProblem, explain
-from vaultbrain.settings import DOCS, SETTINGS_FILE, TOKEN_VARIABLE, find_vault, load_settings
+from vaultbrain.settings import DOCS, SETTINGS_FILE, TOKEN_VARIABLE, complaint_about, find_vault, load_settings
 from vaultbrain.setup import SettingsChoice, inspect_source, inspect_vault, write_settings
 
 if TYPE_CHECKING:
@@ -29,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    vault: Annotated[Path, typer.Argument(help="Your Obsidian vault's folder.")] = Path(),
+    vault: Annotated[Path, typer.Argument(metavar="VAULT", help="Your Obsidian vault's folder.")] = Path(),
     source: Annotated[
         str | None, typer.Option("--source", metavar="URL|FILE", help="A CFlow or Memos server, or an export file.")
     ] = None,
@@ -49,13 +58,17 @@ def init(
     answer(f"Wrote {found.path / SETTINGS_FILE}")
     if "://" in address and not os.environ.get(TOKEN_VARIABLE):
         say(f"The server's access token is not set yet: put it into {TOKEN_VARIABLE}, or name a file in token_file.")
-    answer(f"Next: vaultbrain sync --vault {shlex.quote(str(found.path))}")
+    answer(f"Next: vaultbrain sync --vault {_quoted(found.path)}")
+
+
+def _quoted(path: Path) -> str:
+    return f'"{path}"' if os.name == "nt" else shlex.quote(str(path))
 
 
 def _asked(found: FoundVault) -> str:
     """Asks until something usable is given."""
     while True:
-        given = str(typer.prompt("Server address, or export file", default=_DEFAULT_ADDRESS, err=True))
+        given = ask_person(f"Server address, or export file [{_DEFAULT_ADDRESS}]:") or _DEFAULT_ADDRESS
         try:
             return _checked(given, found, may_insist=False, may_ask=True)
         except UsageProblem as problem:
@@ -64,6 +77,8 @@ def _asked(found: FoundVault) -> str:
 
 def _checked(given: str, found: FoundVault, *, may_insist: bool, may_ask: bool) -> str:
     """``given`` as it is to be written, after saying what is there. A server may be away for now; a file has to be there."""
+    if complaint := complaint_about("source", given):
+        raise UsageProblem(what=f"This source cannot be used: it {complaint}.", next="Give it without; nothing else is needed.")
     given = _seen_from(found.path, given)
     try:
         say(inspect_source(given, found.path))
@@ -76,8 +91,8 @@ def _checked(given: str, found: FoundVault, *, may_insist: bool, may_ask: bool) 
         if not may_insist and not may_ask:
             raise
         say(f"note: {explain(error).what}")
-        if may_ask:
-            typer.confirm("Take this address nevertheless?", abort=True, err=True)
+        if may_ask and not ask_person("Take this address nevertheless? [y/N]").lower().startswith("y"):
+            raise
     return given
 
 

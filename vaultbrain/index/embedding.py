@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from vaultbrain.errors import EmbeddingUnavailable, UsageProblem
+from vaultbrain.index.installed import installed_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -322,12 +323,7 @@ def _parse(spec: str) -> tuple[str, str]:
 
 
 def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
+    return installed_version(package) or "absent"
 
 
 def _local_folder(name: str) -> Path | None:

@@ -29,11 +29,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from vaultbrain.errors import StateBusy, VaultbrainError, VectorStoreFailed, WriteFailed
+from vaultbrain.index.installed import installed_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -362,7 +362,7 @@ class VectorIndex:
         """What ``generation.json`` of a generation says that this release may open. A newer Chroma's files cannot be read."""
         return {
             "schema": SCHEMA,
-            "chromadb": _chromadb_version(),
+            "chromadb": installed_version("chromadb"),
             "fingerprint": self._fingerprint,
             "dimension": self._dimension,
             "generation": _number(name),
@@ -699,14 +699,6 @@ def _collection_or_close(client: ChromaClient) -> ChromaCollection:
 
 
 @cache
-def _chromadb_version() -> str:
-    """Without importing it, which takes half a second."""
-    try:
-        return version("chromadb")
-    except PackageNotFoundError:
-        return ""
-
-
 def _number(name: str) -> int:
     match = _GENERATION.fullmatch(name)
     return int(match[1]) if match else 0

@@ -24,6 +24,16 @@ class Shortcoming:
     code: str
     reason: str = ""
 
+    def __str__(self) -> str:
+        return _SENTENCES[self.code] + (f" ({self.reason})" if self.reason else "")
+
+
+_SENTENCES = {
+    "no_vectors": "there are no vectors yet: only words were searched",
+    "no_model": "the embedding model is not available: only words were searched",
+    "no_store": "the vector index could not be used: every chunk was compared instead",
+}
+
 
 @dataclass(slots=True)
 class Coverage:

@@ -24,9 +24,11 @@ MAX_LINES = 4
 #: What a block's likeness to the nearest chunk counts against the words of the query standing in it.
 _NEAREST_WEIGHT = 1.2
 
-#: What an address (also when addresses are wanted) and being more than a heading add to a block; and what is left of the worth
+#: What each address (also when addresses are wanted) and being more than a heading add to a block; and what is left of the worth
 #: of a heading or a line of tags.
-_ADDRESS_WORTH, _WANTED_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.3, 2.5, 0.6, 0.1
+_ADDRESS_WORTH, _WANTED_ADDRESS_WORTH, _CONTENT_WORTH, _BARE_WORTH = 0.1, 1.0, 0.6, 0.1
+
+_MAX_ADDRESSES = 4
 
 _LINE_IS_BARE = re.compile(r"^[\s>|:\-=`~*_#+$]*$")
 _SENTENCE = re.compile(r".+?(?:[。！？!?；;]+[”’」』）)]*|\.(?=\s)|$)", re.DOTALL)
@@ -68,7 +70,8 @@ def _worth(text: str, tokens: set[str], near: set[str], address_worth: float) ->
     if not words:
         return -1.0
     likeness = len(words & near) / len(words | near) if near else 0.0
-    worth = len(words & tokens) + _NEAREST_WEIGHT * likeness + (address_worth if _ADDRESS.search(text) else 0.0)
+    addresses = min(len(_ADDRESS.findall(text)), _MAX_ADDRESSES)
+    worth = len(words & tokens) + _NEAREST_WEIGHT * likeness + address_worth * addresses
     return worth * _BARE_WORTH if _NAMES_ONLY.match(text) else worth + _CONTENT_WORTH
 
 

@@ -42,8 +42,6 @@ NEAREST_MISSES = 3
 #: Two vectors that cancel each other out leave nothing to divide by.
 _SHORTEST = 1e-6
 
-CHANNELS = ("hybrid", "keyword", "semantic")
-
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -107,7 +105,8 @@ def search(
 ) -> SearchResult:
     """The best ``top_k`` memos, or the nearest misses when nothing is near enough.
 
-    A model or vector store that fails leaves the words, and is named in the coverage.
+    ``channel`` is ``hybrid``, ``keyword`` or ``semantic``. A model or vector store that fails leaves the words, and is named in
+    the coverage.
     """
     query = read_query(text)
     counts = parts.catalog.counts(parts.fingerprint)

@@ -1,7 +1,7 @@
 """One writer at a time: the lock that a sync holds from reading the listing to its last write.
 
-The lock is on the real path of the state folder, and freed by the system when its holder dies. Who holds it is written beside it
-only once there is something to write, so that a sync without changes leaves no trace.
+The lock is on the real path of the state folder, and freed by the system when its holder dies. Who holds it stands beside it for
+as long as it is held, so that whoever has to wait can be told.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LOCK = "lock"
 _OWNER = "lock-owner.json"
+#: Seconds that a holder may need from getting the lock to having written its name.
+_ANNOUNCE_S = 0.2
 
 
 @contextmanager
@@ -40,6 +42,7 @@ def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[]
         raise StateBusy(**_read_owner(folder), waited_s=timeout_s) from error
     owner = WriterLock(folder, command)
     try:
+        owner.announce()  # at once: the listing of a slow server may take long, and a killed holder may have left its own name
         yield owner
     finally:
         owner.withdraw()
@@ -62,9 +65,17 @@ class WriterLock:
 
 
 def _read_owner(folder: Path) -> dict[str, object]:
-    """What the holder announced; empty when it did not, or is gone while we look."""
-    try:
-        owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    """What the holder announced; empty when it is gone while we look."""
+    owner = _read_announcement(folder / _OWNER)
+    if owner is None:
+        time.sleep(_ANNOUNCE_S)
+        owner = _read_announcement(folder / _OWNER)
     return {name: owner.get(name) for name in ("pid", "since", "command")} if isinstance(owner, dict) else {}
+
+
+def _read_announcement(path: Path) -> object:
+    """None when it is not there, or not yet whole."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

@@ -7,13 +7,17 @@ is closed. After a kill at any point the file holds either the old or the intend
 from __future__ import annotations
 
 import errno
+import json
+from collections import Counter
 from dataclasses import replace
+from difflib import SequenceMatcher
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteUnreadable, WriteFailed
 from vaultbrain.index.catalog import NoteRow
 from vaultbrain.index.tokens import keyword_entry
-from vaultbrain.sync.plan import missing_notes
+from vaultbrain.sync.plan import is_torn
 from vaultbrain.vault.memo_note import look_of, render_memo, standing_anchors
 from vaultbrain.vault.names import free_path, memo_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, Value, new_note, read_region, update_note
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from vaultbrain.sync.plan import MemoPlan, NotePlan
     from vaultbrain.sync.report import Progress, SyncReport
     from vaultbrain.vault.memo_note import RenderedMemo
+    from vaultbrain.vault.note import UpdatedNote
     from vaultbrain.vault.templates import Templates
     from vaultbrain.vault.vault import FileMark, Vault
 
@@ -57,12 +62,26 @@ class Mirror:
         return self._look
 
     def files(self, notes: Mapping[str, NoteRow]) -> dict[str, FileMark]:
-        """Marks of every file in our folder and of notes that the person moved elsewhere."""
-        files = self._vault.marks_in(self._folder)
-        for note in notes.values():
-            if note.path not in files and (mark := self._vault.mark(note.path)):
-                files[note.path] = mark
+        """memo id → mark of its note at its recorded path. Another memo's note, or a foreign file, that stands there is none."""
+        there = self._vault.marks_in(self._folder)
+        recorded = Counter((note.size, note.mtime_ns) for note in notes.values())
+        files = {}
+        for memo_id, note in notes.items():
+            mark = there.get(note.path) or self._vault.mark(note.path)
+            if mark and (self._is_as_recorded(note, mark, recorded) or self._vault.is_note_of(note.path, memo_id)):
+                files[memo_id] = mark
         return files
+
+    @staticmethod
+    def _is_as_recorded(note: NoteRow, mark: FileMark, recorded: Mapping[tuple[int, int], int]) -> bool:
+        """Whether the file need not be opened to know whose it is. Notes written in one tick of the clock may share a mark."""
+        known = (note.size, note.mtime_ns)
+        return is_torn(note, mark) or (known == (mark.size, mark.mtime_ns) and recorded[known] == 1)
+
+    def remove_leftovers(self, notes: Mapping[str, NoteRow]) -> None:
+        """Deletes what a killed run left beside notes in the person's folders. Only while no other process writes."""
+        for folder in {PurePosixPath(note.path).parent.as_posix() for note in notes.values()} - {self._folder}:
+            self._vault.remove_leftovers(folder)
 
     def record(self, plan: MemoPlan, progress: Progress) -> None:
         """Writes rows and keyword entries of created and updated memos."""
@@ -73,24 +92,27 @@ class Mirror:
                     self._catalog.write_memo(memo, keyword_entry(memo))
             progress("memos", min(start + MEMO_BATCH, len(memos)), len(memos))
 
-    def delete(self, memo_ids: Sequence[str], deleted_at: str) -> None:
-        """Moves the notes of deleted memos into the vault's trash, then forgets the memos."""
+    def delete(self, memo_ids: Sequence[str], moved: Mapping[str, str], deleted_at: str) -> None:
+        """Moves the notes of deleted memos into the vault's trash, wherever they are, then forgets the memos."""
         for memo_id in memo_ids:
             note = self._catalog.load_note(memo_id)
             memo = self._catalog.load_memos([memo_id]).get(memo_id)
+            path = moved.get(memo_id, note.path if note else "")
             trash_path = ""
-            if note and self._vault.mark(note.path):
-                trash_path = self._vault.move_to_trash(note.path)
+            if note and self._vault.mark(path) and self._vault.is_note_of(path, memo_id):
+                # Should we die before the record is gone, the missing note is not the person's doing.
+                self._catalog.write_note(replace(note, path=path, status="pending"))
+                trash_path = self._vault.move_to_trash(path)
             with self._catalog.transaction():
                 self._catalog.delete_memo(memo_id, title=memo.title if memo else "", deleted_at=deleted_at, trash_path=trash_path)
 
-    def find_moved(self, notes: Mapping[str, NoteRow], files: Mapping[str, FileMark]) -> dict[str, str]:
+    def find_moved(self, notes: Mapping[str, NoteRow], files: Mapping[str, FileMark], *, restore: bool = False) -> dict[str, str]:
         """memo id → path of notes found by their ``vb_id`` where the person moved or renamed them.
 
         With an empty catalog the notes of another machine, or of a lost catalog, are found and taken on. The vault is searched
-        only then, or when a note is missing.
+        only then, or when a note is missing; for notes that the person removed, only with ``restore``.
         """
-        lost = missing_notes(notes, files)
+        lost = [memo_id for memo_id, note in notes.items() if memo_id not in files and (restore or note.status != "removed")]
         if not lost and notes:
             return {}
         found = self._vault.find_memo_notes()
@@ -112,16 +134,22 @@ class Mirror:
     def _record_whereabouts(self, plan: NotePlan, moved: Mapping[str, str]) -> None:
         """New paths of moved notes, and notes that the person removed or brought back."""
         status = dict.fromkeys(plan.removed, "removed") | dict.fromkeys(plan.returned, "written")
-        for memo_id in {**moved, **status}:
-            row = self._catalog.load_note(memo_id) or _unknown_note(memo_id)
-            self._catalog.write_note(replace(row, path=moved.get(memo_id, row.path), status=status.get(memo_id, row.status)))
+        # All at once: with some of them on record, a search for the notes of an empty catalog would not be made again.
+        with self._catalog.transaction():
+            for memo_id in {**moved, **status}:
+                row = self._catalog.load_note(memo_id) or _unknown_note(memo_id)
+                self._catalog.write_note(replace(row, path=moved.get(memo_id, row.path), status=status.get(memo_id, row.status)))
         self._report.notes_removed = len(plan.removed)
 
     def _write_batch(self, memos: Sequence[Memo], names: set[str]) -> None:
         prepared = [self._prepare(memo, names) for memo in memos]
         with self._catalog.transaction():
             for _, row, rendered in prepared:
-                self._catalog.write_note(replace(row, intended=rendered.region))
+                intended = json.dumps([rendered.region, _lists(rendered)], ensure_ascii=False)
+                # The numbers with it: once the file is written, a link may be made to any of them.
+                numbered = replace(row, anchors=rendered.anchors, next_anchor=rendered.next_anchor)
+                # Without its hash: should we die in between and the memo change back, the note must not pass for up to date.
+                self._catalog.write_note(replace(numbered, memo_hash="", intended=intended))
         done = []
         for memo, row, rendered in prepared:
             try:
@@ -140,17 +168,39 @@ class Mirror:
 
     def _prepare(self, memo: Memo, names: set[str]) -> tuple[Memo, NoteRow, RenderedMemo]:
         row = self._catalog.load_note(memo.id) or self._new_row(memo, names)
-        if row.status == "pending" and not row.anchors:
-            row = self._with_standing_anchors(memo, row)
+        mark = self._vault.mark(row.path)
+        if mark and not is_torn(row, mark) and not self._vault.is_note_of(row.path, memo.id):
+            row = replace(row, path=self._new_row(memo, names).path)
+        if row.intended or row.status == "pending":
+            row = self._with_standing(memo, row)
         return memo, row, render_memo(memo, self._templates, self._zone, row.anchors, row.next_anchor)
 
-    def _with_standing_anchors(self, memo: Memo, row: NoteRow) -> NoteRow:
-        """A note taken on from another catalog keeps the anchors that stand in it: answers may link to them."""
-        anchors = standing_anchors(memo.id, read_region(self._vault.read(row.path) or "") or "")
-        return replace(row, anchors=anchors, next_anchor=max((n for n, _ in anchors), default=0) + 1)
+    def _with_standing(self, memo: Memo, row: NoteRow) -> NoteRow:
+        """The row told what stands in the note, where a run ended between writing and recording it, or another catalog knew it.
+
+        The base of the merge is what we wrote last, recorded or not: the more like what stands there now. A note taken on keeps
+        its anchors: answers may link to them.
+        """
+        try:
+            standing = read_region(self._vault.read(row.path) or "")
+        except NoteUnreadable:  # said when it is to be written
+            return row
+        if standing is None:
+            return row
+        if row.intended:
+            region, properties = json.loads(row.intended)
+            if _likeness(standing, region) > _likeness(standing, row.region):
+                row = replace(row, region=region, properties=properties)
+        elif not row.anchors:
+            anchors = standing_anchors(memo.id, standing)
+            row = replace(row, anchors=anchors, next_anchor=max((n for n, _ in anchors), default=0) + 1)
+        return row
 
     def _new_row(self, memo: Memo, names: set[str]) -> NoteRow:
         name = memo_name(memo.title, memo.id)
+        path = f"{self._folder}/{name}.md"
+        if same_name(path) in names and self._vault.mark(path) and self._vault.is_note_of(path, memo.id):
+            return replace(_unknown_note(memo.id), path=path)  # another machine that shares the vault was faster
         path = free_path(self._folder, name, names)
         if path != f"{self._folder}/{name}.md":
             self._report.notices.append(f"{self._folder}/{name}.md is not ours and stays as it is; memo {memo.id} goes to {path}")
@@ -168,12 +218,12 @@ class Mirror:
             )
         updated = self._updated(memo, row, rendered, standing)
         if updated is None:
-            return replace(self._written(memo, row, rendered, before), status="conflict")
-        if updated == standing:
-            return self._written(memo, row, rendered, before)
+            return self._unchanged(memo, row, rendered, before)
+        if updated.text == standing:
+            return self._written(memo, row, rendered, before, updated.entries)
         if self._vault.mark(row.path) != before:
             raise NoteUnreadable(path=row.path, reason="it is being changed just now")
-        return self._written(memo, row, rendered, self._vault.replace(row.path, updated))
+        return self._written(memo, row, rendered, self._vault.replace(row.path, updated.text), updated.entries)
 
     def _create(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
         text = new_note(rendered.properties, rendered.region)
@@ -185,12 +235,11 @@ class Mirror:
             mark = self._vault.create(row.path, text)
         return self._written(memo, row, rendered, mark)
 
-    def _updated(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, standing: str) -> str | None:
-        """The note's new text; None when our markers are gone. Says what the person should look at."""
-        base = row.intended if row.intended and read_region(standing) == row.intended else row.region
+    def _updated(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, standing: str) -> UpdatedNote | None:
+        """The note as it shall be; None when our markers are gone. Says what the person should look at."""
         updated = update_note(
             standing,
-            base_region=base if row.region or row.intended else None,
+            base_region=row.region or None,
             region=rendered.region,
             properties=rendered.properties,
             base_properties=row.properties,
@@ -205,9 +254,31 @@ class Mirror:
         if updated.clashes:
             self._report.conflicts += 1
             self._report.notices.append(f"{row.path}: you and the server changed the same lines; both texts are in the note")
-        return updated.text
+        return updated
 
-    def _written(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, mark: FileMark | None) -> NoteRow:
+    def _unchanged(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, mark: FileMark | None) -> NoteRow:
+        """The row of a note without markers: seen, but what we wrote last is still what stands in it, should they come back."""
+        return replace(
+            row,
+            memo_hash=memo.memo_hash,
+            look=self._look,
+            intended="",
+            anchors=rendered.anchors,
+            next_anchor=rendered.next_anchor,
+            size=mark.size if mark else 0,
+            mtime_ns=mark.mtime_ns if mark else 0,
+            status="conflict",
+        )
+
+    def _written(
+        self,
+        memo: Memo,
+        row: NoteRow,
+        rendered: RenderedMemo,
+        mark: FileMark | None,
+        entries: Mapping[str, list[str]] | None = None,
+    ) -> NoteRow:
+        """The row of a note as it now is. ``entries``: those of shared lists that are ours, when not all are."""
         self._report.notes_written += 1
         return replace(
             row,
@@ -215,13 +286,22 @@ class Mirror:
             look=self._look,
             region=rendered.region,
             intended="",
-            properties={key: _list_items(key, value) for key, value in rendered.properties.items()},
+            properties=_lists(rendered) | dict(entries or {}),
             anchors=rendered.anchors,
             next_anchor=rendered.next_anchor,
             size=mark.size if mark else 0,
             mtime_ns=mark.mtime_ns if mark else 0,
             status="written",
         )
+
+
+def _lists(rendered: RenderedMemo) -> dict[str, list[str]]:
+    """The names of our properties, with the entries of shared lists."""
+    return {key: _list_items(key, value) for key, value in rendered.properties.items()}
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.split("\n"), other.split("\n"), autojunk=False).ratio()
 
 
 def _list_items(key: str, value: Value) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import OriginChanged, VaultGone
+from vaultbrain.vault.vault import FileMark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from vaultbrain.index.catalog import MemoMark, NoteRow
     from vaultbrain.memo import Memo
     from vaultbrain.sources.listing import Listing, Origin
-    from vaultbrain.vault.vault import FileMark
 
 #: A removal is withheld when it takes more than so many *and* more than this share of all...
 MASS_COUNT = 20
@@ -86,7 +86,7 @@ class NotePlan:
 
 def missing_notes(notes: Mapping[str, NoteRow], files: Mapping[str, FileMark]) -> tuple[str, ...]:
     """Memo ids of notes that are not where we last saw them."""
-    return tuple(memo_id for memo_id, note in notes.items() if note.status in ("written", "conflict") and note.path not in files)
+    return tuple(memo_id for memo_id, note in notes.items() if note.status in ("written", "conflict") and memo_id not in files)
 
 
 def plan_notes(
@@ -98,7 +98,7 @@ def plan_notes(
     vault: str,
     restore: bool = False,
 ) -> NotePlan:
-    """Compares the recorded memos with the notes. ``files`` holds every file at a recorded path, moved notes followed.
+    """Compares the recorded memos with the notes, both without those that go. ``files``: memo id → its note, wherever it is.
 
     Raises ``VaultGone`` when so many notes are missing that the vault itself is in doubt.
     """
@@ -107,28 +107,29 @@ def plan_notes(
     if is_mass_removal(len(lost), written) and not restore:
         raise VaultGone(path=vault, missing=len(lost), known=written)
     gone = set(lost)
-    returned = {memo_id for memo_id, note in notes.items() if note.status == "removed" and note.path in files}
+    returned = {memo_id for memo_id, note in notes.items() if note.status == "removed" and memo_id in files}
     write = [
         memo_id
         for memo_id, memo_hash in memo_hashes.items()
-        if _needs_writing(notes.get(memo_id), memo_hash, look, files, is_gone=memo_id in gone, restore=restore)
+        if _needs_writing(notes.get(memo_id), memo_hash, look, files.get(memo_id), is_gone=memo_id in gone, restore=restore)
     ]
     return NotePlan(tuple(write), () if restore else lost, tuple(returned))
 
 
 def _needs_writing(
-    note: NoteRow | None, memo_hash: str, look: str, files: Mapping[str, FileMark], *, is_gone: bool, restore: bool
+    note: NoteRow | None, memo_hash: str, look: str, mark: FileMark | None, *, is_gone: bool, restore: bool
 ) -> bool:
     if note is None or note.status == "pending":
         return True
-    if is_gone or (note.status == "removed" and note.path not in files):
+    if is_gone or (note.status == "removed" and mark is None):
         return restore
-    return (note.memo_hash, note.look) != (memo_hash, look) or _is_torn(note, files)
+    if note.status == "conflict" and mark != FileMark(note.size, note.mtime_ns):  # the markers may stand there again
+        return True
+    return (note.memo_hash, note.look) != (memo_hash, look) or is_torn(note, mark)
 
 
-def _is_torn(note: NoteRow, files: Mapping[str, FileMark]) -> bool:
+def is_torn(note: NoteRow, mark: FileMark | None) -> bool:
     """An empty file where we wrote a note: what a power failure leaves. Nothing of the person's can be in it."""
-    mark = files.get(note.path)
     return mark is not None and mark.size == 0 and note.size > 0
 
 

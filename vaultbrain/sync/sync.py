@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import EmbeddingUnavailable, Interrupted, ListingNotWhole, VectorStoreFailed
+from vaultbrain.errors import EmbeddingUnavailable, Interrupted, ListingNotWhole, StateBusy, VectorStoreFailed
 from vaultbrain.sources.listing import Origin
 from vaultbrain.sync.plan import confirmable, plan_memos, plan_notes
 from vaultbrain.sync.report import SyncReport, no_progress
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vaultbrain.sync.report import Progress
 
 _ORIGIN = "origin"
+_STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
         parts.report.chunks_waiting = parts.catalog.count_texts_without_vector(parts.profile.model)
         return parts.report
     _confirm_deletions(parts.source, plan, listing)
+    parts.mirror.remove_leftovers(notes)
     if parts.lock and _has_work(parts, plan, note_plan, moved, options):
         parts.lock.announce()
     _mirror(parts, plan, note_plan, moved, listing)
@@ -92,17 +94,19 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
 def _plan_notes(
     parts: SyncParts, plan: MemoPlan, notes: Mapping[str, NoteRow], *, restore: bool, vault: str
 ) -> tuple[NotePlan, dict[str, str]]:
+    """Notes of memos that go are neither missing nor removed by the person; where they moved to is told for ``delete``."""
     files = parts.mirror.files(notes)
-    moved = parts.mirror.find_moved(notes, files)
+    moved = parts.mirror.find_moved(notes, files, restore=restore)
     followed = {memo_id: replace(note, path=moved.get(memo_id, note.path)) for memo_id, note in notes.items()} if moved else notes
+    if moved:
+        files = parts.mirror.files(followed)
     hashes = {memo_id: mark.memo_hash for memo_id, mark in parts.catalog.memo_marks().items()}
     hashes |= {memo.id: memo.memo_hash for memo in (*plan.created, *plan.updated)}
     for memo_id in plan.deleted:
         del hashes[memo_id]
-    if moved:
-        files = parts.mirror.files(followed)
-    moved = {memo_id: path for memo_id, path in moved.items() if memo_id in hashes}
-    return plan_notes(hashes, followed, files, parts.mirror.look, vault=vault, restore=restore), moved
+    staying = {memo_id: note for memo_id, note in followed.items() if memo_id in hashes}
+    moved = {memo_id: path for memo_id, path in moved.items() if memo_id in hashes or memo_id in plan.deleted}
+    return plan_notes(hashes, staying, files, parts.mirror.look, vault=vault, restore=restore), moved
 
 
 def _describe(report: SyncReport, plan: MemoPlan, total: int, options: SyncOptions) -> None:
@@ -134,8 +138,9 @@ def _has_work(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapp
 
 def _mirror(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapping[str, str], listing: Listing) -> None:
     parts.mirror.record(plan, parts.progress)
-    parts.mirror.delete(plan.deleted, _stamp(parts))
-    parts.mirror.write(note_plan, moved, parts.progress, parts.should_stop)
+    parts.mirror.delete(plan.deleted, moved, _stamp(parts))
+    staying = {memo_id: path for memo_id, path in moved.items() if memo_id not in plan.deleted}
+    parts.mirror.write(note_plan, staying, parts.progress, parts.should_stop)
     if remembered_origin(parts.catalog) != listing.origin:
         parts.catalog.write_meta(_ORIGIN, json.dumps(asdict(listing.origin)))
 
@@ -149,13 +154,17 @@ def _index(parts: SyncParts, options: SyncOptions) -> None:
         parts.indexer.embed(lambda: _stamp(parts), parts.progress, parts.should_stop)
     except EmbeddingUnavailable as error:
         parts.report.failed.append({"stage": "vectors", "reason": error.fact("reason")})
+    # A store that was filled from another catalog may hold chunks that this one has never heard of.
+    is_new = not parts.catalog.read_meta(_STORE) and bool(parts.catalog.dimension(parts.profile.model))
     try:
-        if options.full:
+        if options.full or is_new:
             parts.indexer.rebuild_store()
         else:
             parts.indexer.tell_store()
-    except VectorStoreFailed as error:
-        parts.report.failed.append({"stage": "vector store", "reason": error.fact("reason")})
+        if is_new:
+            parts.catalog.write_meta(_STORE, "filled")
+    except (VectorStoreFailed, StateBusy) as error:
+        parts.report.failed.append({"stage": "vector store", "reason": error.fact("reason") or "another process keeps it"})
         return
     if not parts.should_stop() and parts.catalog.count_stale_vectors():
         parts.catalog.prune_vectors()

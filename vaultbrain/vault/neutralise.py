@@ -127,7 +127,12 @@ def split_blocks(text: str) -> list[Block]:
     return read_outline(text).blocks
 
 
-_TICKS_OR_DOLLARS = re.compile(r"\\[^\n]|`+|\$+")
+# The tail of a link, as far as it certainly ends where it seems to; ticks in any other tail may belong to the link.
+_PLAIN_TAIL = r"""\((?:<[^<>`\\\n]*+>|(?:[^`()<>"'\\\n]++|\([^`()<>"'\\\n]*+\))*+)(?:"[^"`\\\n]*+"|'[^'`\\\n]*+')?[ \t]*+\)"""
+_PLAIN_LABEL = r"\[[^`\[\]\\\n]*+\]"
+_GREEDY_TAIL = rf"\](?=[(\[])(?!{_PLAIN_TAIL}|{_PLAIN_LABEL})"
+_INLINE_MARK = re.compile(rf"\\[^\n]|`+|\$+|(?P<tail>{_GREEDY_TAIL})|(?P<address>://|www\.)")
+_ADDRESS_END = re.compile(r"[\s<`]")
 _TICKS = re.compile(r"`+")
 _CELL_BAR = re.compile(r"(?<!\\)\|")
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^[^\]\s]+\]:", re.MULTILINE)
@@ -233,11 +238,11 @@ class _Reader:
     def _read_leaf(self, start: int, end: int, in_paragraph: bool) -> None:
         """Finds the code spans and the runs of dollars in inline content, container marks included.
 
-        A code span over two lines, or one whose ticks a ``$…$`` may swallow, puts the rest of the leaf in doubt.
+        A code span over two lines, or one whose ticks a link, an address or a ``$…$`` may swallow, puts the rest in doubt.
         """
         runs: dict[int, list[int]] | None = None
-        seen_dollar, position = False, start
-        while found := _TICKS_OR_DOLLARS.search(self.text, position, end):
+        position, address, seen_tail, seen_dollar = start, -1, False, False
+        while found := _INLINE_MARK.search(self.text, position, end):
             position = found.end()
             mark = found.group()
             if mark[0] == "$":
@@ -249,10 +254,14 @@ class _Reader:
                 if closing < 0:
                     continue
                 inner = self.text[position:closing]
-                if "\n" in inner or (seen_dollar and "$" in inner):
+                glued = address >= 0 and not _ADDRESS_END.search(self.text, address, found.start())
+                if seen_tail or glued or "\n" in inner or (seen_dollar and "$" in inner):
                     return self._add(found.start(), end, Zone.DOUBT)
                 self._add(position, closing, self._code_zone(inner, doubtful=False))
-                position = closing + len(mark)
+                position, address = closing + len(mark), -1
+            else:
+                seen_tail = seen_tail or found["tail"] is not None
+                address = position if found["address"] else address
         return None
 
     def _add(self, start: int, end: int, zone: Zone) -> None:
@@ -392,7 +401,7 @@ _TWIN = r"(?P<twin>(?<=\[)\[|(?<=%)%|(?<=:):)"
 _TWIN_IN_URL = r"(?P<twin>(?<=\[)\[|(?<=%)%)"
 _TWIN_IN_DOUBT = r"(?P<twin>(?<=\[)\[|(?<=%)%|(?<=:):|(?<=\$)\$)"
 _BLOCK_ID = r"(?P<id>(?:^|(?<=[\s>\ufeff]))\^[A-Za-z0-9-]++)(?=[^\S\n\u2028\u2029]*+(?:$|[\u2028\u2029]))"
-_QUERY = r"(?P<query>(?:^[ \t>*+.)\d-]*+|`++\s*+)(?=\$?=))"
+_QUERY = r"(?P<query>(?:^(?:[>*+.)\d-]|[^\S\n])*+|`++\s*+)(?=\$?=))"
 _FENCE = r"(?P<fence>^[ \t>*+.)\d-]*+(?:`{3,}+|~{3,}+)[ \t]*+)(?P<language>[^\s`]++)"
 
 

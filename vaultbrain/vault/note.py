@@ -25,7 +25,6 @@ SHARED_LISTS = ("aliases", "tags")
 
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?P<value>.*)")
 _ITEM = re.compile(r"\s*-\s+(?P<value>.*?)\s*$")
-_NEWLINE = re.compile(r"\r\n|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +39,14 @@ Value = str | bool | int | Date | list[str]
 
 @dataclass(frozen=True, slots=True)
 class UpdatedNote:
-    """``text`` is the whole note. ``clashes`` counts places where both sides changed the same lines."""
+    """``text`` is the whole note. ``clashes`` counts places where both sides changed the same lines.
+
+    ``entries`` are those of ``SHARED_LISTS`` that are ours now: what the person had put in first stays theirs.
+    """
 
     text: str
     clashes: int
+    entries: dict[str, list[str]]
 
 
 def emit_properties(properties: Mapping[str, Value]) -> list[str]:
@@ -113,32 +116,47 @@ def update_note(
     """The note with our region and properties brought up to date; None when the markers are gone, so nothing is ours to change.
 
     ``base_region`` is the region as we wrote it last (None: unknown, then differing texts clash);
-    ``base_properties`` are the properties we wrote last, with the entries of those in ``SHARED_LISTS``. Line ends are kept.
+    ``base_properties`` are the properties we wrote last, with our entries of those in ``SHARED_LISTS`` (empty: unknown, then
+    whatever we would write is ours). Every line keeps its own line end; lines of ours end like the first one.
     """
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lines = _NEWLINE.split(text)
+    lines = text.split("\n")
     found = _region_lines(lines)
     if found is None:
         return None
     begin, end = found
-    standing = _trimmed(lines[begin + 1 : end])
+    end_of_line = "\r" if lines[0].endswith("\r") else ""
+    standing = _trimmed([line.removesuffix("\r") for line in lines[begin + 1 : end]])
     merged = merge_texts(base_region if base_region is not None else "", standing, region)
     if merged.text != standing:
-        lines[begin : end + 1] = _managed(merged.text)
-    lines = _with_properties(lines, properties, base_properties)
-    return UpdatedNote(newline.join(lines), merged.clashes)
+        lines[begin + 1 : end] = [line + end_of_line for line in _managed(merged.text)[1:-1]]
+    entries = {key: _our_entries(lines, properties, base_properties, key) for key in SHARED_LISTS if key in properties}
+    lines = _with_properties(lines, properties, base_properties, end_of_line)
+    return UpdatedNote("\n".join(lines), merged.clashes, entries)
 
 
-def _with_properties(lines: list[str], properties: Mapping[str, Value], base: Mapping[str, Sequence[str]]) -> list[str]:
+def _our_entries(lines: Sequence[str], properties: Mapping[str, Value], base: Mapping[str, Sequence[str]], key: str) -> list[str]:
+    wanted = properties[key]
+    assert isinstance(wanted, list)
+    ours = base.get(key, ()) if base else wanted
+    theirs = _standing(lines[1 : _frontmatter_end(lines) or 1], key, without=ours)
+    return [item for item in wanted if item in ours or item.casefold() not in theirs]
+
+
+def _with_properties(
+    lines: list[str], properties: Mapping[str, Value], base: Mapping[str, Sequence[str]], end_of_line: str
+) -> list[str]:
     close = _frontmatter_end(lines)
     if close is None:
-        return ["---", *emit_properties(properties), "---", *lines]
+        return [*(line + end_of_line for line in ("---", *emit_properties(properties), "---")), *lines]
     block = lines[1:close]
     for key, value in properties.items():
         if key in SHARED_LISTS and isinstance(value, list):
-            block = _with_list(block, key, value, base.get(key, ()))
+            block = _with_list(block, key, value, base.get(key, ()), end_of_line)
         elif key.startswith("vb_"):
-            block = _with_own(block, key, value)
+            block = _with_own(block, key, value, end_of_line)
+    for key in SHARED_LISTS:
+        if key in base and key not in properties:  # such as tags, once the memo has none
+            block = _with_list(block, key, (), base[key], end_of_line)
     for key in base:
         if key not in properties and key.startswith("vb_"):  # such as vb_pinned, once the memo is unpinned
             for start, end in _entries(block, key)[:1]:
@@ -167,9 +185,9 @@ def _entries(block: Sequence[str], key: str) -> list[tuple[int, int]]:
     return found
 
 
-def _with_own(block: list[str], key: str, value: Value) -> list[str]:
+def _with_own(block: list[str], key: str, value: Value, end_of_line: str) -> list[str]:
     """A ``vb_`` property set to ``value``: in its place, else behind our last one, else on top."""
-    new = emit_properties({key: value})
+    new = [line + end_of_line for line in emit_properties({key: value})]
     entries = _entries(block, key)
     if entries:
         start, end = entries[0]
@@ -179,26 +197,32 @@ def _with_own(block: list[str], key: str, value: Value) -> list[str]:
     return [*block[:at], *new, *block[at:]]
 
 
-def _with_list(block: list[str], key: str, wanted: Sequence[str], base: Sequence[str]) -> list[str]:
+def _with_list(block: list[str], key: str, wanted: Sequence[str], base: Sequence[str], end_of_line: str) -> list[str]:
     """A shared list with our old entries that are gone taken out and our new ones put in; otherwise as the person left it."""
-    standing = {value for start, end in _entries(block, key) for value in _read_items(block[start:end])}
+    gone = [item for item in base if item not in wanted]
+    standing = _standing(block, key, without=gone)
     come = [item for item in wanted if item not in base and item.casefold() not in standing]
     if come:
-        block = _with_items(block, key, come)
-    for item in base:
-        if item not in wanted:
-            block = _without_item(block, key, item)
+        block = _with_items(block, key, come, end_of_line)
+    for item in gone:
+        block = _without_item(block, key, item)
     return block
 
 
-def _read_items(entry: Sequence[str]) -> set[str]:
-    """The entry's values, case-folded, read leniently: only to know what is already there."""
+def _standing(block: Sequence[str], key: str, without: Sequence[str]) -> set[str]:
+    """The list's values, case-folded, but for those in ``without``."""
+    values = [value for start, end in _entries(block, key) for value in _read_items(block[start:end])]
+    return {value.casefold() for value in values if value not in without}
+
+
+def _read_items(entry: Sequence[str]) -> list[str]:
+    """The entry's values, read leniently: only to know what is already there."""
     head = _KEY.match(entry[0])
     inline = head["value"].strip() if head else ""
     values = [m["value"] for line in entry[1:] if (m := _ITEM.match(line))]
     if inline:
         values += inline.strip("[]").split(",")
-    return {_unquoted(value).casefold() for value in values}
+    return [_unquoted(value) for value in values]
 
 
 def _unquoted(value: str) -> str:
@@ -222,19 +246,19 @@ def _without_item(block: list[str], key: str, item: str) -> list[str]:
     return block
 
 
-def _with_items(block: list[str], key: str, items: Sequence[str]) -> list[str]:
+def _with_items(block: list[str], key: str, items: Sequence[str], end_of_line: str) -> list[str]:
     entries = _entries(block, key)
     if not entries:
-        return [*block, *emit_properties({key: list(items)})]
+        return [*block, *(line + end_of_line for line in emit_properties({key: list(items)}))]
     start, end = entries[0]
     value = block[start].split(":", 1)[1].strip()
     if not value:
         indents = [line[: len(line) - len(line.lstrip())] for line in block[start + 1 : end] if _ITEM.match(line)]
         indent = indents[-1] if indents else "  "
-        return [*block[:end], *(f"{indent}- {_quoted(item)}" for item in items), *block[end:]]
+        return [*block[:end], *(f"{indent}- {_quoted(item)}{end_of_line}" for item in items), *block[end:]]
     if value.startswith("[") and value.endswith("]"):
         inner = value[1:-1].strip().rstrip(",")
         head = block[start].split(":", 1)[0]
-        line = f"{head}: [{', '.join(filter(None, [inner, *map(_quoted, items)]))}]"
+        line = f"{head}: [{', '.join(filter(None, [inner, *map(_quoted, items)]))}]{end_of_line}"
         return [*block[:start], line, *block[start + 1 :]]
     return block  # a scalar or a form of the person's own: theirs to keep

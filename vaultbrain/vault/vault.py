@@ -7,6 +7,7 @@ with ``/`` on every system.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import secrets
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteUnreadable, WriteFailed
 from vaultbrain.vault.names import same_name
+from vaultbrain.vault.note import BEGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +126,16 @@ class Vault:
             full.rename(self.root / target)
         return target
 
+    def is_note_of(self, path: str, memo_id: str) -> bool:
+        """Whether the file is this memo's note: it carries its id, or no memo's and our region. An unreadable file is."""
+        found = _memo_id_of(self.root / path)
+        try:
+            return found == memo_id if found else BEGIN.encode() in (self.root / path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+
     def find_memo_notes(self) -> dict[str, list[str]]:
         """memo id → paths of the notes that carry it, anywhere in the vault but in folders whose name begins with a dot."""
         found: dict[str, list[str]] = {}
@@ -146,7 +158,7 @@ def _memo_id_of(path: Path) -> str:
     """The ``vb_id`` in the front matter of a memo note; empty for any other file."""
     try:
         with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+            head = file.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
             if not head.startswith(b"---"):
                 return ""
             while b"\n---" not in head[3:]:
