@@ -48,7 +48,7 @@ class Shell:
             "HOME": str(self.home),
             "USERPROFILE": str(self.home),
             "TZ": "UTC",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
             "PYTHONUTF8": "1",
             "VAULTBRAIN_STATE_DIR": str(self.home / "state"),
             "VAULTBRAIN_TIMEOUT": "2",

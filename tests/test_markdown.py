@@ -399,6 +399,33 @@ def test_anchors_stand_where_obsidian_looks_for_them(text: str, marked: str) -> 
     assert anchored(text) == marked
 
 
+@pytest.mark.parametrize(
+    ("typed", "own_line"),
+    [
+        ("list of tides\n\n```sh\ntide --week\n```", True),
+        ("| buoy | colour |\n|---|---|\n| 7 | red |", True),
+        ("- oars\n  - spare", True),
+        ("> [!tip] fog\n> wait at the pier", True),
+        ("begun\n```python\nprint('open')", True),
+        ("aside %% begun\n\nlast words", False),
+        ("one\nparagraph\n\nanother", False),
+        ("$$\nv = s / t\n$$", True),
+        ("<details><summary>more</summary>\nleft open", False),
+        ("its own id ^pier-2", False),
+        ("---\nrent: oars\n---\nthe key is under the bench", False),
+    ],
+)
+def test_the_last_anchor_stands_clear_of_whatever_the_memo_ends_in(typed: str, own_line: bool) -> None:
+    """Its line is outside code and HTML, alone below a blank line where the block needs that, and nothing is left open."""
+    marked = anchored(neutralise(typed), "31")
+    *_, before, last = ["", *marked.split("\n")]
+    assert re.search(r"\^m31-\d+$", last)
+    assert (before == "" and last.startswith("^")) == own_line
+    assert len(marked.split("\n")) - 1 not in closed_lines(marked)
+    assert marked.count("%%") == 0
+    assert reader().parse(marked + "\n# Below")[-3].type == "heading_open"
+
+
 def test_numbers_must_match_the_blocks() -> None:
     """Too few or too many numbers are a mistake of the caller, never a silent loss."""
     with pytest.raises(ValueError, match="zip"):
@@ -516,6 +543,23 @@ def test_numbers_are_unique_for_ever(versions: list[list[str]]) -> None:
 def test_plain_text_reads_like_the_page(markdown: str, words: str) -> None:
     """Marks, escapes, targets, ids and data are gone; words, tags and addresses stay."""
     assert plain_text(markdown) == words
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("File: A", "File: A"),
+        ("C# notes", "C# notes"),
+        ("plan^2 #1", "plan^2 #1"),
+        ("x|y and [z]", "x｜y and ［z］"),
+        ("[[a link]]", "［［a link］］"),
+        ('why? *now* <b> "q" a < b', 'why? *now* ＜b> "q" a < b'),
+        ("a/b\\c\n  `d` $5 50%% k:: v <% x", "a/b＼c ｀d｀ ＄5 50%％ k:： v ＜% x"),
+    ],
+)
+def test_titles_keep_their_look_as_display_text(title: str, shown: str) -> None:
+    """Only what ends the link or could run is replaced, each by its full-width form."""
+    assert escape_display(title) == shown
 
 
 @given(ANYTHING)

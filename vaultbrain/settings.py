@@ -145,13 +145,14 @@ def _nearest(name: str) -> str:
 
 def _checked(setting: Setting, problems: list[str]) -> Any:
     default, value = _DEFAULTS[setting.name], setting.value
+    name = setting.origin if setting.origin.startswith(ENVIRONMENT_PREFIX) else setting.name
     if isinstance(default, int) and isinstance(value, str) and value.isdecimal():
         value = int(value)
     if type(value) is not type(default):
-        problems.append(f"`{setting.name}` must be {'a whole number' if isinstance(default, int) else 'text in quotes'}")
+        problems.append(f"`{name}` must be {'a whole number' if isinstance(default, int) else 'text in quotes'}")
         return default
     if complaint := complaint_about(setting.name, value):
-        problems.append(f"`{setting.name}` {complaint}")
+        problems.append(f"`{name}` {complaint}")
         return default
     return value
 

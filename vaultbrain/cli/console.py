@@ -65,6 +65,11 @@ def ask_person(question: str) -> str:
     return input().strip()
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 note``, ``2 notes``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def on_terminal(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, say, spoken_time
+from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, counted, say, spoken_time
 from vaultbrain.wiring import open_brain
 
 
@@ -24,27 +24,27 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         answer_json(found)
         return
     age = "never" if found["age_s"] is None else f"{found['checked_at']} ({spoken_time(found['age_s'])} ago)"
-    waiting = f"; {found['memos_to_index']} memos wait for vectors" if found["memos_to_index"] else ""
-    special = [f"{found[name]} {words}" for name, words in _SPECIAL.items() if found[name]]
+    waiting = f"; {counted(found['memos_to_index'], 'memo')} without all vectors" if found["memos_to_index"] else ""
+    special = [f"{counted(found[name], noun)} {words}" for name, noun, words in _SPECIAL if found[name]]
     lines = [
         f"vault      {found['vault']}",
         f"source     {found['source']} {found['generation']}".rstrip(),
         f"synced     {age}",
-        f"memos      {found['memos']} ({found['notes']} notes)",
+        f"memos      {found['memos']} ({counted(found['notes'], 'note')})",
         f"chunks     {found['chunks_with_vector']} of {found['chunks']} with a vector{waiting}",
         f"model      {found['model']}",
-        f"index      {found['vector_store']}" + (f", {found['outbox']} changes to tell it" if found["outbox"] else ""),
+        f"index      {found['vector_store']}" + (f", {counted(found['outbox'], 'change')} to tell it" if found["outbox"] else ""),
         f"state      {found['state_dir']}",
         *([f"note       {', '.join(special)}"] if special else []),
     ]
     answer("\n".join(lines))
 
 
-_SPECIAL = {
-    "removed_notes": "notes removed by you (sync --restore writes them again)",
-    "conflicts": "notes without markers, not updated",
-    "tombstones": "memos deleted on the server, their notes in .trash",
-}
+_SPECIAL = (
+    ("removed_notes", "note", "removed by you (sync --restore writes it again)"),
+    ("conflicts", "note", "without markers, not updated"),
+    ("tombstones", "memo", "deleted on the server, the note in .trash"),
+)
 
 
 def get(

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, QuietOption, VaultOption, answer, answer_json, say, showing_progress, stopping
+from vaultbrain.cli.console import (
+    JsonOption,
+    QuietOption,
+    VaultOption,
+    answer,
+    answer_json,
+    counted,
+    say,
+    showing_progress,
+    stopping,
+)
 from vaultbrain.errors import EXIT_PARTLY
 from vaultbrain.sync.sync import SyncOptions
 from vaultbrain.wiring import open_brain
@@ -69,20 +79,21 @@ def in_words(report: SyncReport) -> str:
         "changed": report.updated,
         "deleted": report.deleted,
         "withheld": report.withheld,
-        "conflicts": report.conflicts,
+        "in conflict": report.conflicts,
         "failed": len(report.failed),
     }
     said = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     done = [] if not said else [said]
     if report.notes_removed:
-        done.append(f"{report.notes_removed} notes you removed stay removed")
+        done.append(f"{counted(report.notes_removed, 'note')} you removed, not written again")
     if report.chunks_embedded:
-        done.append(f"{report.chunks_embedded} vectors computed")
+        done.append(f"{counted(report.chunks_embedded, 'vector')} computed")
     if report.chunks_waiting:
-        done.append(f"{report.chunks_waiting} texts {'would need' if report.dry_run else 'still need'} a vector")
+        still = "to compute a vector for" if report.dry_run else "still without a vector"
+        done.append(f"{counted(report.chunks_waiting, 'text')} {still}")
     if not done and report.notes_written:
-        done.append(f"{report.notes_written} notes brought up to date")
+        done.append(f"{counted(report.notes_written, 'note')} brought up to date")
     head = "Would do" if report.dry_run else "Done"
     if not done:
-        return f"Nothing to do: {report.memos_total} memos are up to date."
-    return f"{head}: {'; '.join(done)} ({report.memos_total} memos)."
+        return f"Nothing to do: {counted(report.memos_total, 'memo')}, all up to date."
+    return f"{head}: {'; '.join(done)} ({counted(report.memos_total, 'memo')})."

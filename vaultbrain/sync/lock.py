@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import StateBusy
@@ -58,7 +58,8 @@ class WriterLock:
 
     def announce(self) -> None:
         owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "command": self._command}
-        self._path.write_text(json.dumps(owner), encoding="utf-8")
+        with suppress(OSError):  # only words for others: a full disk must not stop whoever has nothing to write
+            self._path.write_text(json.dumps(owner), encoding="utf-8")
 
     def withdraw(self) -> None:
         self._path.unlink(missing_ok=True)
