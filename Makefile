@@ -25,7 +25,8 @@ tests: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 golden: $(VENV)/.installed-dev
-	VAULTBRAIN_WRITE_GOLDEN=1 $(BIN)/pytest tests/test_golden.py
+	VAULTBRAIN_WRITE_GOLDEN=1 $(BIN)/pytest tests/test_golden.py tests/test_cli.py -k "golden or session"
+	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/run.py

@@ -26,7 +26,7 @@ from shell import ROOT, SECRET, Finished, Shell
 from typer.main import get_command
 
 from vaultbrain.cli.main import app
-from vaultbrain.settings import DOCS
+from vaultbrain.settings import DOCS, load_settings
 from vaultbrain.sync.lock import writing
 
 if TYPE_CHECKING:
@@ -644,6 +644,17 @@ def test_config_show_says_where_each_value_comes_from(mirrored: Shell) -> None:
     text = mirrored("config", "show", VAULTBRAIN_FOLDER="Elsewhere").out
     assert 'folder              "Elsewhere"  [VAULTBRAIN_FOLDER]\n' in text
     assert all(doc in text for doc in DOCS.values())
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(mirrored: Shell) -> None:
+    """The same order for every setting; each step says that it was the one."""
+    with (mirrored.vault / "vaultbrain.toml").open("a", encoding="utf-8") as settings:
+        settings.write("timeout = 11\n")
+    found = []
+    for environment, flags in (({}, {}), ({"VAULTBRAIN_TIMEOUT": "12"}, {}), ({"VAULTBRAIN_TIMEOUT": "12"}, {"timeout": 13})):
+        loaded, shown = load_settings(mirrored.vault, environment=environment, flags=flags)
+        found.append((loaded.timeout, next(setting.origin for setting in shown if setting.name == "timeout")))
+    assert found == [(11, str(mirrored.vault / "vaultbrain.toml")), (12, "VAULTBRAIN_TIMEOUT"), (13, "flag")]
 
 
 def test_settings_problems_are_all_said_at_once(mirrored: Shell) -> None:

@@ -39,7 +39,7 @@ from vaultbrain.index.chunking import text_hash
 from vaultbrain.index.embedding import open_embedder
 from vaultbrain.index.matrix import centred_matrix
 from vaultbrain.index.vectors import ChromaCollection, VectorIndex
-from vaultbrain.sync.indexing import EMBED_COMMIT, Indexer
+from vaultbrain.sync.indexing import EMBED_COMMIT
 from vaultbrain.sync.mirror import Mirror
 from vaultbrain.vault.note import read_region
 from vaultbrain.vault.vault import Vault as VaultOnDisk
@@ -451,7 +451,7 @@ def test_killed_at_thirty_moments(server: CFlowServer, home: Home, e5: Embedder,
 # killed while Chroma writes
 
 #: Chunks enough for Chroma to write its graph files, which it does every 1,000 records, out of few texts, which share vectors.
-MEMOS_OF_CHUNKS, CHUNKS_EACH, TEXTS = 130, 10, 24
+MEMOS_OF_CHUNKS, CHUNKS_EACH, TEXTS = 22, 52, 24
 
 
 def paragraphs(dice: random.Random) -> str:
@@ -514,24 +514,13 @@ class Killed(BaseException):
     """The end of the process, as far as our code can tell: nothing of ours catches it."""
 
 
-#: Everything that changes a file or the catalog, and the stages between which a sync may be cut.
+#: Everything that changes a file or the catalog for good. What is written within one transaction is one write.
 WRITES: dict[type, tuple[str, ...]] = {
-    Catalog: (
-        "write_memo",
-        "delete_memo",
-        "write_note",
-        "replace_chunks",
-        "write_vectors",
-        "mark_indexed",
-        "clear_outbox",
-        "prune_vectors",
-        "write_meta",
-    ),
+    Catalog: ("transaction", "write_vectors", "delete_memo", "clear_outbox", "prune_vectors", "write_meta"),
+    Mirror: ("write", "_commit"),
     VaultOnDisk: ("create", "replace", "move_to_trash"),
     VectorIndex: ("write", "rebuild", "_stamped", "_write_file", "_remove_markers", "_remove_generations"),
     ChromaCollection: ("upsert", "delete"),
-    Mirror: ("record", "delete", "write", "_commit"),
-    Indexer: ("cut_memos", "embed", "tell_store"),
 }
 
 #: The break points of the case, and one for every layer of ours: a change of names must not make the test look away.

@@ -184,7 +184,7 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "Bring the notes back (is the vault mounted?). To have them written anew, run: vaultbrain sync --restore",
     ),
     SourceUnreachable: lambda e: Explanation(
-        f"Cannot reach {e.fact('address')} ({e.fact('reason')}; {e.fact('tries')} tries).",
+        f"Cannot reach {e.fact('address')} ({e.fact('reason')}; tried {_times(e)}).",
         _NOTHING_CHANGED,
         "Check that the server runs and that `source` in vaultbrain.toml is its address, then run: vaultbrain sync",
     ),
@@ -195,7 +195,7 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
     ),
     LoginRefused: _login,
     SourceOverloaded: lambda e: Explanation(
-        f"{e.fact('address')} asks to slow down or is failing (status {e.fact('status')}, {e.fact('tries')} tries).",
+        f"{e.fact('address')} asks to slow down or is failing (status {e.fact('status')}, tried {_times(e)}).",
         _NOTHING_CHANGED,
         "Wait a minute, then run: vaultbrain sync",
     ),
@@ -263,6 +263,10 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "Go on with: vaultbrain sync",
     ),
 }
+
+
+def _times(error: VaultbrainError) -> str:
+    return "once" if error.facts.get("tries") == 1 else f"{error.fact('tries')} times"
 
 
 def _lines(value: object) -> Sequence[object]:

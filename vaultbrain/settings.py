@@ -1,6 +1,6 @@
 """Settings: defaults < ``vaultbrain.toml`` < environment < flags, the same order for all, and where each value came from.
 
-The one place that knows names, defaults and limits of settings, and the only one that reads the environment. The token is
+The one place that knows names, defaults and limits of settings, in the file and in the environment. The token is
 never a setting: it comes from ``CFLOW_API_TOKEN`` or from the file that ``token_file`` names, because a vault is shared and
 synced and a token is not.
 """

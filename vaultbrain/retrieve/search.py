@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import EmbeddingUnavailable, StateBusy, VectorStoreFailed
 from vaultbrain.index.centring import centre_query, means_for
+from vaultbrain.index.chunking import ChunkProfile, split_chunks
 from vaultbrain.index.fold import fold
 from vaultbrain.index.matrix import centred_matrix
 from vaultbrain.retrieve.channels import KeywordHits, SemanticHits, best_per_memo, search_keywords
@@ -39,6 +40,10 @@ SAMPLE = 500
 #: Memos that came nearest when nothing reached the label 弱.
 NEAREST_MISSES = 3
 
+#: Characters of a question that is embedded whole; of anything longer so many pieces are.
+LONGEST_QUESTION = 120
+PASSAGE_PIECES = ChunkProfile(size=120, overlap=0)
+MAX_PASSAGE_PIECES = 4
 #: Two vectors that cancel each other out leave nothing to divide by.
 _SHORTEST = 1e-6
 
@@ -146,10 +151,15 @@ def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> Sem
 
 
 def _query_vector(parts: SearchParts, query: Query) -> Any:
-    """(dimension,) float32, unit length: the topic and the question as asked, each without the mean of its language."""
+    """(dimension,) float32, unit length: the topic and the question as asked, each without the mean of its language.
+
+    Of a passage its first pieces: a model's time grows with the length, and a blurred vector finds nothing.
+    """
     import numpy as np
 
     texts = list(dict.fromkeys([fold(query.topic), fold(query.text)]))
+    if len(query.text) > LONGEST_QUESTION:
+        texts = [chunk.text for chunk in split_chunks("", fold(query.text), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]]
     vectors = parts.open_embedder().embed_queries(texts)
     means = means_for(parts.fingerprint)
     blend = sum(centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True))

@@ -105,7 +105,11 @@ class CFlowSource:
     def fetch_memo(self, memo_id: str) -> Memo | None:
         """The memo now; None only when the server says that it has no memo of this very id."""
         answer = self._door.probe(f"{self._paths().memos}/{quote(memo_id, safe='')}")
-        if answer.status == 404 and answer.message.strip() in {f"Memo not found: {memo_id}", f"Memo ID not found: {memo_id}"}:
+        if (answer.status, answer.message.strip()) in {
+            (404, f"Memo not found: {memo_id}"),
+            (404, f"Memo ID not found: {memo_id}"),
+            (400, f"ID is not a number: {memo_id}"),
+        }:
             return None
         try:
             memo = read_memo(unwrap(self._door.accept(answer).data), self._public_url)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import OriginChanged, VaultGone
-from vaultbrain.vault.vault import FileMark
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from vaultbrain.index.catalog import MemoMark, NoteRow
     from vaultbrain.memo import Memo
     from vaultbrain.sources.listing import Listing, Origin
+    from vaultbrain.vault.vault import FileMark
 
 #: A removal is withheld when it takes more than so many *and* more than this share of all...
 MASS_COUNT = 20
@@ -123,8 +123,8 @@ def _needs_writing(
         return True
     if is_gone or (note.status == "removed" and mark is None):
         return restore
-    if note.status == "conflict" and mark != FileMark(note.size, note.mtime_ns):  # the markers may stand there again
-        return True
+    if note.status == "conflict" and (mark is None or (mark.size, mark.mtime_ns) != (note.size, note.mtime_ns)):
+        return True  # the markers may stand there again
     return (note.memo_hash, note.look) != (memo_hash, look) or is_torn(note, mark)
 
 
