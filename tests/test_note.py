@@ -112,6 +112,12 @@ def test_flow_lists_and_second_lists_of_the_person_are_kept() -> None:
     assert 'aliases: [ropes, "the rope list", "cords"]\n' in updated(text, "x", aliases=["cords"]).text
 
 
+def test_an_entry_with_a_comma_in_it_is_one_entry() -> None:
+    """``["ropes, 12 mm", b]`` holds that alias already; nothing is added twice."""
+    text = PERSONS.replace('aliases:\n  - "ropes"\n', 'aliases: ["ropes, 12 mm", b]\n')
+    assert 'aliases: ["ropes, 12 mm", b]\n' in updated(text, "x", aliases=["ropes, 12 mm"]).text
+
+
 def test_properties_we_no_longer_write_go_and_those_of_others_stay() -> None:
     """``vb_pinned`` goes with the pin; ``vb_recall: false`` is the person's switch and stays."""
     text = PERSONS.replace('vb_id: "501"\n', 'vb_id: "501"\nvb_pinned: true\nvb_recall: false\n')

@@ -216,13 +216,18 @@ def _standing(block: Sequence[str], key: str, without: Sequence[str]) -> set[str
 
 
 def _read_items(entry: Sequence[str]) -> list[str]:
-    """The entry's values, read leniently: only to know what is already there."""
-    head = _KEY.match(entry[0])
-    inline = head["value"].strip() if head else ""
-    values = [m["value"] for line in entry[1:] if (m := _ITEM.match(line))]
-    if inline:
-        values += inline.strip("[]").split(",")
-    return [_unquoted(value) for value in values]
+    """The entry's values, only to know what is already there. What is no YAML is read as far as it goes."""
+    import frontmatter
+    from yaml import YAMLError
+
+    try:
+        found = frontmatter.loads("\n".join(["---", *entry, "---", ""])).metadata
+    except (YAMLError, ValueError, TypeError):
+        found = {}
+    values = next(iter(found.values()), None)
+    if isinstance(values, list):
+        return [str(value).lstrip("#") for value in values if value is not None]
+    return [_unquoted(m["value"]) for line in entry[1:] if (m := _ITEM.match(line))]
 
 
 def _unquoted(value: str) -> str:
