@@ -124,6 +124,23 @@ def test_a_kill_in_a_deletion_is_no_removal_by_the_person(server: CFlowServer, h
     assert "memo 2" in home.text_of(2)
 
 
+def test_what_was_withheld_stays_so_until_it_is_confirmed(server: CFlowServer, home: Home) -> None:
+    """Four of six memos are gone and seven are new: by the next sync they are four of thirteen, which proves nothing."""
+    server.memos += [wire_memo(n, f"memo {n}") for n in range(1, 7)]
+    home.brain().sync()
+    for n in range(1, 5):
+        server.delete(n)
+    server.memos += [wire_memo(n, f"memo {n}") for n in range(7, 14)]
+    assert home.brain().sync().withheld == 4
+    report = home.brain().sync()
+    assert (report.deleted, report.withheld) == (0, 4)
+    server.delete(13)
+    report = home.brain().sync()
+    assert (report.deleted, report.withheld) == (1, 4)
+    assert home.brain().sync(SyncOptions(confirm_deletions=True)).deleted == 4
+    assert home.brain().sync().is_empty
+
+
 # notes that trade places
 
 
@@ -246,6 +263,31 @@ def test_an_edit_in_our_region_after_a_kill_is_merged(server: CFlowServer, home:
     assert "version 3 ^m1-1" in text
     assert "last ^m1-2\nmine" in text
     assert "version 2" not in text
+
+
+def test_a_kill_before_writing_a_note_that_was_taken_on_loses_nothing(server: CFlowServer, home: Home) -> None:
+    """The catalog was lost, the memo edited, and the first try died: both texts are in the note, as without the kill."""
+    server.memos.append(wire_memo(1, "alpha\n\nbeta"))
+    home.brain().sync()
+    for path in home.state.glob("catalog.sqlite3*"):
+        path.unlink()
+    server.edit(1, "alpha\n\nbeta\n\ngamma")
+    killed_sync(home, Path, "replace")
+    home.brain().sync()
+    assert "gamma ^m1-3" in home.text_of(1)
+
+
+def test_an_edit_of_a_line_that_a_killed_run_wrote_is_kept_beside_the_memo(server: CFlowServer, home: Home) -> None:
+    """Whether that run wrote the note cannot be told any more, and the server is back at the version before: both are shown."""
+    server.memos.append(wire_memo(1, "version 1"))
+    home.brain().sync()
+    server.edit(1, "version 2")
+    killed_sync(home, Path, "replace", after=True)
+    edit_note(home, 1, "version 2", "version two")
+    server.edit(1, "version 1")
+    assert home.brain().sync().conflicts == 1
+    assert "\nversion 1 ^m1-1\n" in home.text_of(1)
+    assert "\n> version two\n" in home.text_of(1)
 
 
 def test_an_anchor_shown_before_a_kill_is_not_given_again(server: CFlowServer, home: Home) -> None:

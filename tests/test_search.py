@@ -186,6 +186,17 @@ def test_nothing_is_said_with_the_nearest_misses(searched: Home) -> None:
         ("怎么睡得好", "睡得好"),
         ("观影", "观影"),
         ("的", "的"),
+        ("想法", "想法"),
+        ("我的想法有哪些", "想法"),
+        ("请假", "请假"),
+        ("过年", "过年"),
+        ("所有权", "所有权"),
+        ("里程碑", "里程碑"),
+        ("列表理解 python", "列表理解 python"),
+        ("查重工具", "查重工具"),
+        ("目的地", "目的地"),
+        ("帮我找《龍門客棧》的资源", "龙门客栈"),
+        ("请列出备份的工具", "备份 工具"),
         ("???", "???"),
         ("what is the", "what is the"),
     ],
@@ -197,7 +208,14 @@ def test_the_topic_is_the_question_without_the_asking(question: str, topic: str)
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("观影", "zh-Hans"), ("觀影資源", "zh-Hant"), ("movie", "en"), ("找 movie 资源", "zh-Hans"), ("", "en")],
+    [
+        ("观影", "zh-Hans"),
+        ("觀影資源", "zh-Hant"),
+        ("movie", "en"),
+        ("找 movie 资源", "zh-Hans"),
+        ("找《龍門》", "zh-Hans"),
+        ("", "en"),
+    ],
 )
 def test_the_language_and_script_of_a_question(text: str, language: str) -> None:
     """A Chinese character makes it Chinese; a traditional one traditional."""

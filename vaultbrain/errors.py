@@ -7,7 +7,7 @@ happened, what was left untouched, what to do next.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ class VaultbrainError(Exception):
 
     def __init__(self, **facts: object) -> None:
         super().__init__(", ".join(f"{name}={value!r}" for name, value in facts.items()))
-        self.facts = facts
+        self.facts: dict[str, Any] = facts
 
     def fact(self, name: str) -> str:
         """The fact as text; empty when it is not known."""
@@ -129,7 +129,7 @@ class TemplateBroken(VaultbrainError):
 
 
 class Interrupted(VaultbrainError):
-    """Ctrl-C or SIGTERM, met at a safe point. Facts: ``left`` (chunks without a vector)."""
+    """Ctrl-C or SIGTERM, met at a safe point. Facts: ``left`` (chunks without a vector), ``notices`` of what was done."""
 
     exit_code = EXIT_INTERRUPTED
 

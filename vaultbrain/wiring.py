@@ -8,7 +8,6 @@ Nobody imports this module but the doors, so no loop can hide in that.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +31,8 @@ from vaultbrain.vault.templates import OVERRIDES_FOLDER, Templates
 from vaultbrain.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from datetime import tzinfo
 
     from vaultbrain.answer.ask import Asked
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.search import SearchParts, SearchResult
     from vaultbrain.settings import Settings
     from vaultbrain.sources.listing import Source
+    from vaultbrain.sync.lock import WriterLock
     from vaultbrain.sync.report import Progress
 
 CATALOG = "catalog.sqlite3"
@@ -70,7 +71,7 @@ class FetchedMemo:
 
 
 class Brain:
-    """One vault's mirror, index and answers. Opens what a call needs and closes it again; may be kept as long as one likes."""
+    """One vault's mirror, index and answers. Opens what a call needs; a vector store or model stays open for the next one."""
 
     def __init__(
         self,
@@ -106,9 +107,9 @@ class Brain:
             with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
                 parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
                 return self._run_sync(parts, options)
-        with self._writing("sync", self.settings.lock_timeout, on_wait) as lock, self._catalog() as catalog:
+        with self._writing("sync", self.settings.lock_timeout, on_wait), self._catalog() as catalog:
             self._vault.remove_leftovers(self.settings.memos_folder)
-            parts = self._sync_parts(catalog, SyncReport(), lock=lock, progress=progress, should_stop=should_stop)
+            parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
             report = self._run_sync(parts, options)
             self._note_check()
         return report
@@ -213,14 +214,17 @@ class Brain:
         return Catalog(None if in_memory else self._catalog_path)
 
     def _synced_catalog(self) -> Catalog:
-        if not self._catalog_path.exists():
-            raise UsageProblem(what="Nothing has been mirrored yet.", next="Run: vaultbrain sync")
-        return self._catalog()
+        if self._catalog_path.exists():
+            catalog = self._catalog()
+            if self._checked_at() or catalog.has_memos():
+                return catalog
+            catalog.close()
+        raise UsageProblem(what="Nothing has been mirrored yet.", next="Run: vaultbrain sync")
 
-    @contextmanager
-    def _writing(self, command: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None) -> Iterator[Any]:
-        with writing(self.settings.state_folder, timeout_s=timeout_s, command=command, on_wait=on_wait) as lock:
-            yield lock
+    def _writing(
+        self, command: str, timeout_s: float, on_wait: Callable[[], None] = lambda: None
+    ) -> AbstractContextManager[WriterLock]:
+        return writing(self.settings.state_folder, timeout_s=timeout_s, command=command, on_wait=on_wait)
 
     def _source(self, catalog: Catalog, *, timeout_s: float, tries: int | None = None) -> Source:
         if not self.settings.source:

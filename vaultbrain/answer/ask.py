@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.answer.compose import TEMPLATE, AnswerContext, Reading, choose_language, choose_mode, compose
-from vaultbrain.errors import NoteUnreadable, SourceError, StateBusy
+from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from vaultbrain.vault.templates import Templates
     from vaultbrain.vault.vault import Vault
 
-#: Sources of one answer, and how many of them are read in full: more is more than anybody reads.
+#: Sources of one answer: more is more than anybody reads.
 MAX_SOURCES = 12
-MAX_READ = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def _write(parts: AskParts, question: str, now: datetime, text: str) -> str:
 
 def _read_in_full(parts: AskParts, hits: Sequence[Hit]) -> tuple[Reading, dict[str, Memo]]:
     """The sources as the server has them now; those that changed are mirrored at once."""
-    wanted = [hit.memo_id for hit in hits if hit.label in (STRONG, RELATED)][:MAX_READ]
+    wanted = [hit.memo_id for hit in hits if hit.label in (STRONG, RELATED)]
     if not wanted:
         return Reading("from_mirror"), {}
     try:
@@ -124,7 +123,7 @@ def _read_in_full(parts: AskParts, hits: Sequence[Hit]) -> tuple[Reading, dict[s
         return Reading("from_mirror", read=len(wanted), reason=_why(error)), {}
     mirrored = parts.mirrored(wanted)
     changed = [memo for memo_id, memo in fetched.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
-    how = "from_export" if getattr(source, "is_export", False) else "from_server"
+    how = "from_export" if source.is_export else "from_server"
     reading = Reading(how, read=len(wanted), gone=tuple(memo_id for memo_id, memo in fetched.items() if memo is None))
     fresh = {memo_id: memo for memo_id, memo in fetched.items() if memo}
     ids = tuple(memo.id for memo in changed)
@@ -137,6 +136,8 @@ def _read_in_full(parts: AskParts, hits: Sequence[Hit]) -> tuple[Reading, dict[s
 
 
 def _why(error: SourceError) -> str:
+    if isinstance(error, LoginRefused):
+        return "the token is refused" if error.facts.get("has_token") else "no token is set"
     return error.fact("reason") or error.fact("detail") or f"status {error.fact('status')}"
 
 

@@ -17,7 +17,7 @@ from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
-from vaultbrain.retrieve.query import language_of
+from vaultbrain.retrieve.query import as_typed, language_of
 from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
 from vaultbrain.vault.memo_note import local_date
 from vaultbrain.vault.note import Date, Value
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from vaultbrain.retrieve.coverage import VariantCoverage
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 TEMPLATE = "answer.md.j2"
@@ -40,7 +41,7 @@ _INVENTORY = re.compile(r"资源|資源|网站|網站|清单|清單|列表|有�
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _URL = re.compile(r"https?://\S+")
 _LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
-_TRAILING = re.compile(r"[\s，。；：、,;:]+$")
+_TRAILING = re.compile(r"[\s，。；：、,;:.]+$")
 _FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 
 
@@ -99,7 +100,7 @@ def compose(result: SearchResult, context: AnswerContext) -> Answer:
         "words": words,
         "conclusion": _conclusion(result, words),
         "themes": themes,
-        "sources": [_source(hit, context, words) for hit in hits],
+        "sources": [_source(hit, result, context, words) for hit in hits],
         "coverage": coverage,
     }
     return Answer(_properties(result, context), values, _as_json(result, context, values))
@@ -136,7 +137,7 @@ def _distinct(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _nothing(result: SearchResult, words: Words) -> list[str]:
-    sentences = [words("nothing", topic=_inline(result.query.topic))]
+    sentences = [words("nothing", topic=_shown_word(result.query.topic, result))]
     if result.nearest:
         links = [words("best", title=_shown_title(hit), link=link_to(hit)) for hit in result.nearest]
         sentences.append(words("nearest", links=words("clause_join").join(links)))
@@ -161,13 +162,18 @@ def _shortened(text: str, width: int) -> str:
     return text
 
 
+def _shown_word(text: str, result: SearchResult) -> str:
+    """Folded query words as the person typed them, where they did."""
+    return _inline(" ".join(as_typed(word, result.query.text) for word in text.split()))
+
+
 def _inline(text: str) -> str:
     """Text of others in a line of ours: nothing in it may be Markdown that runs, links or breaks the line."""
     return neutralise(" ".join(text.split())).lstrip("#>-+ ")
 
 
 def _themes(result: SearchResult, context: AnswerContext, words: Words) -> list[dict[str, Any]]:
-    hits, topic = result.hits, result.query.topic
+    hits, topic = result.hits, _shown_word(result.query.topic, result)
     near = [hit for hit in hits if hit.label in (STRONG, RELATED)]
     themes = group_by_theme(near, context.tags)
     return [
@@ -199,9 +205,10 @@ def _best_line(lines: Sequence[str], hit: Hit) -> str:
     return max(lines, key=lambda line: len(tokens & set(cut(fold(line)))))
 
 
-def _source(hit: Hit, context: AnswerContext, words: Words) -> dict[str, Any]:
+def _source(hit: Hit, result: SearchResult, context: AnswerContext, words: Words) -> dict[str, Any]:
     channels = " + ".join(words(name) for name in hit.channels)
-    matched = words("list_join").join(_inline(word) for word in hit.matched if not word.startswith("#")) or words("by_meaning")
+    met = words("list_join").join(_shown_word(word, result) for word in hit.matched if not word.startswith("#"))
+    matched = met or words("partly" if "keyword" in hit.channels else "by_meaning")
     return {
         "link": link_to(hit),
         "label": words(hit.label),
@@ -232,14 +239,7 @@ def _coverage(result: SearchResult, context: AnswerContext, words: Words) -> dic
 
 def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
     coverage = result.coverage
-    queries = [
-        words("original", word=_inline(v.text))
-        if v.family == "literal"
-        else v.text
-        if v.text.startswith("#")
-        else _inline(v.text)
-        for v in coverage.variants
-    ]
+    queries = [_query_word(variant, result, words) for variant in coverage.variants]
     lines = [
         words("queries", words=words("list_join").join(queries)),
         words("channels", keyword=coverage.keyword_memos, semantic=coverage.semantic_memos, both=coverage.both_memos),
@@ -248,10 +248,10 @@ def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -
             have=_number(coverage.chunks_with_vector),
             all=_number(coverage.chunks),
             model=context.model,
-            when=context.when,
+            when=context.when or words("first_sync_open"),
         ),
     ]
-    unmet = [_inline(text) for text in coverage.unmet if not text.startswith("#")]
+    unmet = [_shown_word(text, result) for text in coverage.unmet if not text.startswith("#")]
     if unmet:
         lines.append(words("unmet", words=words("list_join").join(unmet)))
     if coverage.left_out:
@@ -259,6 +259,13 @@ def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -
     if coverage.found > len(result.hits):
         lines.append(words("more", count=coverage.found - len(result.hits)))
     return lines + [words(s.code, reason=_inline(s.reason)) for s in coverage.degraded]
+
+
+def _query_word(variant: VariantCoverage, result: SearchResult, words: Words) -> str:
+    if variant.text.startswith("#"):
+        return variant.text
+    word = _shown_word(variant.text, result)
+    return words("original", word=word) if variant.family == "literal" else word
 
 
 def _reading_lines(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:

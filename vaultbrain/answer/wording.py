@@ -16,20 +16,21 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "弱": ("弱相关", "弱相關", "weak"),
     "matched": ("命中：", "命中：", "Matched: "),
     "by_meaning": ("语义相近", "語義相近", "close in meaning"),
+    "partly": ("部分字词", "部分字詞", "some of the words"),
     "keyword": ("关键词", "關鍵詞", "keywords"),
     "semantic": ("语义", "語義", "meaning"),
     "list_join": ("、", "、", ", "),
     "clause_join": ("；", "；", "; "),
     "other_theme": ("其他", "其他", "Other"),
     "found": (
-        "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关：{best}。",
-        "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關：{best}。",
-        "Related memos in CFlow: {total}, directly on the subject: {strong}. {best}.",
+        "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关，首先是：{best}。",
+        "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關，首先是：{best}。",
+        "Related memos in CFlow: {total}, directly on the subject: {strong}. First of all: {best}.",
     ),
     "found_loosely": (
-        "CFlow 中没有直接回答这个问题的内容，有 {total} 条沾边：{best}。",
-        "CFlow 中沒有直接回答這個問題的內容，有 {total} 條沾邊：{best}。",
-        "No memo in CFlow answers this directly; related: {total}. {best}.",
+        "CFlow 中没有直接回答这个问题的内容，有 {total} 条沾边，首先是：{best}。",
+        "CFlow 中沒有直接回答這個問題的內容，有 {total} 條沾邊，首先是：{best}。",
+        "No memo in CFlow answers this directly; related: {total}. First of all: {best}.",
     ),
     "best": ("{title} {link}", "{title} {link}", "{title} {link}"),
     "nothing": (
@@ -64,6 +65,7 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "語義索引：{have} / {all} 塊，模型 {model}；同步於 {when}",
         "Vectors: {have} of {all} chunks, model {model}; synced {when}",
     ),
+    "first_sync_open": ("第一次同步还没有完成", "第一次同步還沒有完成", "the first sync is not finished"),
     "unmet": ("没有命中任何 memo 的词：{words}", "沒有命中任何 memo 的詞：{words}", "Words that stand in no memo: {words}"),
     "left_out": (
         "没有采用：{count} 条只是沾了字面，低于「弱相关」线",
@@ -77,9 +79,9 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     ),
     "from_server": ("全文取自服务器", "全文取自伺服器", "Full texts come from the server"),
     "from_mirror": (
-        "服务器没有应答（{reason}），全文取自镜像",
-        "伺服器沒有應答（{reason}），全文取自鏡像",
-        "The server did not answer ({reason}); full texts come from the mirror",
+        "没能从服务器取得全文（{reason}），全文取自镜像",
+        "沒能從伺服器取得全文（{reason}），全文取自鏡像",
+        "Full texts could not be had from the server ({reason}) and come from the mirror",
     ),
     "from_export": ("全文取自导出文件", "全文取自匯出檔", "Full texts come from the export file"),
     "changed": (

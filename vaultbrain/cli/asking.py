@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 MODES = ("auto", "inventory", "match", "explore")
+LABELS = {"强": "strong", "相关": "related", "弱": "weak"}
 CHANNELS = ("hybrid", "keyword", "semantic")
 
 #: Characters of a query that are shown again; a whole passage may have been searched for.
@@ -72,7 +73,7 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
         shown = []
     for number, hit in enumerate(result.hits, 1):
         title = "" if hit.excerpt.startswith(hit.title) else f" · {hit.title[:60]}"
-        head = f"{number}. #{hit.memo_id} · {hit.label}{title}"
+        head = f"{number}. #{hit.memo_id} · {LABELS[hit.label]}{title}"
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
         shown.append("\n".join([head, body, where] + ([f"   {_why(hit)}"] if explain else [])))

@@ -19,12 +19,17 @@ from vaultbrain.cli.console import (
     showing_progress,
     stopping,
 )
-from vaultbrain.errors import EXIT_PARTLY
+from vaultbrain.errors import EXIT_PARTLY, Interrupted
 from vaultbrain.sync.sync import SyncOptions
 from vaultbrain.wiring import open_brain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vaultbrain.sync.report import SyncReport
+
+
+MOST_NOTICES = 10
 
 
 def register(app: typer.Typer) -> None:
@@ -50,22 +55,33 @@ def sync(
     brain = open_brain(vault)
     quiet = quiet or as_json
     with stopping() as should_stop, showing_progress(quiet=quiet) as progress:
-        report = brain.sync(
-            SyncOptions(full=full, dry_run=dry_run, confirm_deletions=confirm_deletions, restore=restore),
-            progress=progress,
-            should_stop=should_stop,
-            on_wait=lambda: say("Another vaultbrain is writing; waiting for it.", quiet=quiet),
-        )
+        try:
+            report = brain.sync(
+                SyncOptions(full=full, dry_run=dry_run, confirm_deletions=confirm_deletions, restore=restore),
+                progress=progress,
+                should_stop=should_stop,
+                on_wait=lambda: say("Another vaultbrain is writing; waiting for it.", quiet=quiet),
+            )
+        except Interrupted as interrupted:
+            say_notices(interrupted.facts["notices"], quiet=quiet)
+            raise
     if as_json:
         answer_json(public_form(report))
     else:
-        for notice in report.notices:
-            say(f"note: {notice}")
+        say_notices(report.notices, quiet=quiet)
         for failure in report.failed:
             say("failed: " + ", ".join(f"{name} {value}" for name, value in failure.items()))
         answer(in_words(report))
     sys.stdout.flush()
     return EXIT_PARTLY if report.is_partial else 0
+
+
+def say_notices(notices: Sequence[str], *, quiet: bool) -> None:
+    """Each once; of very many the first, since the list stands in ``--json``."""
+    for notice in notices[:MOST_NOTICES]:
+        say(f"note: {notice}", quiet=quiet)
+    if len(notices) > MOST_NOTICES:
+        say(f"note: and {len(notices) - MOST_NOTICES} more like these; see sync --json", quiet=quiet)
 
 
 def public_form(report: SyncReport) -> dict[str, Any]:

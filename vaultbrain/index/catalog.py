@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import StateUnreadable
+from vaultbrain.errors import StateUnreadable, WriteFailed
 from vaultbrain.memo import Attachment, Memo, Relation
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ class Catalog:
     def __init__(self, path: Path | None) -> None:
         """Opens the file, creating it when absent; ``None`` keeps an empty catalog in memory (for a dry first run).
 
-        Raises ``StateUnreadable`` when the file is damaged or was written by a newer release.
+        Raises ``StateUnreadable`` when the file is damaged or was written by a newer release, ``WriteFailed`` when the system
+        refuses it.
         """
         self.path = path
         try:
@@ -117,7 +118,9 @@ class Catalog:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=30)
             self._open_schema()
-        except (sqlite3.DatabaseError, OSError) as error:
+        except (sqlite3.OperationalError, OSError) as error:  # permissions, a full disk: nothing is wrong with the file
+            raise WriteFailed(path=path, reason=str(error)) from error
+        except sqlite3.DatabaseError as error:
             raise StateUnreadable(path=path, reason=str(error)) from error
 
     def _open_schema(self) -> None:
@@ -167,6 +170,9 @@ class Catalog:
         rows = self._db.execute("SELECT id, memo_hash, created FROM memos")
         return {memo_id: MemoMark(memo_hash, created) for memo_id, memo_hash, created in rows}
 
+    def has_memos(self) -> bool:
+        return self._db.execute("SELECT 1 FROM memos LIMIT 1").fetchone() is not None
+
     def load_memos(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
         """The memos with these ids, as last seen; unknown ids are left out."""
         found: dict[str, Memo] = {}
@@ -176,11 +182,6 @@ class Catalog:
                 memo = _memo_from(record)
                 found[memo.id] = memo
         return found
-
-    def iter_memos(self) -> Iterator[Memo]:
-        """Every memo, newest first."""
-        for (record,) in self._db.execute("SELECT record FROM memos ORDER BY created DESC, id DESC").fetchall():
-            yield _memo_from(record)
 
     def write_memo(self, memo: Memo, keywords: KeywordEntry) -> None:
         """The memo's row and its keyword entry, new or replaced."""

@@ -57,4 +57,13 @@ def keyword_entry(memo: Memo) -> KeywordEntry:
 
 def match_any(tokens: list[str]) -> str:
     """An FTS5 expression for memos with at least one of the tokens; every token is quoted, so no query is a syntax error."""
-    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
+    return " OR ".join(map(_quoted, tokens))
+
+
+def match_all(tokens: list[str]) -> str:
+    """As ``match_any``, for memos with every one of the tokens."""
+    return " AND ".join(map(_quoted, tokens))
+
+
+def _quoted(token: str) -> str:
+    return '"' + token.replace('"', '""') + '"'

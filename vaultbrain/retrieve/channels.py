@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaultbrain.index.tokens import cut, is_cjk, match_any
+from vaultbrain.index.tokens import cut, is_cjk, match_all, match_any
 from vaultbrain.retrieve.fusion import highest_bm25
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.retrieve.expand import Variant
@@ -30,7 +30,7 @@ SINGLE_CHARACTER = 0.5
 class KeywordHits:
     """How sure the words are of each memo, 0..1: ``literal`` for those of ``ASSURED``, ``other`` for all other variants.
 
-    ``matched``: memo id → variants that met it. ``met``: variant text → number of memos.
+    ``matched``: memo id → variants that stand in it whole. ``met``: variant text → number of memos.
     """
 
     literal: dict[str, float] = field(default_factory=dict)
@@ -53,10 +53,23 @@ def search_keywords(catalog: Catalog, variants: Sequence[Variant], documents: in
         found = _match(catalog, variant, documents)
         hits.met[variant.text] = len(found)
         best = hits.literal if variant.family in ASSURED else hits.other
+        whole = _met_whole(catalog, variant, found)
         for memo_id, sureness in found.items():
             best[memo_id] = max(best.get(memo_id, 0.0), variant.weight * sureness)
-            hits.matched.setdefault(memo_id, []).append(variant)
+            matched = hits.matched.setdefault(memo_id, [])
+            if memo_id in whole:
+                matched.append(variant)
     return hits
+
+
+def _met_whole(catalog: Catalog, variant: Variant, found: Mapping[str, float]) -> Container[str]:
+    """The memos in which all of the variant stands. Only the literal words may be met in part."""
+    tokens = list(dict.fromkeys(cut(variant.text)))
+    if variant.family != "literal" or len(tokens) < 2:
+        return found
+    if len(tokens) > MAX_LITERAL_TOKENS:
+        return ()
+    return {memo_id for memo_id, _ in catalog.match_keywords(match_all(tokens), FIELD_WEIGHTS, KEYWORD_LIMIT)}
 
 
 def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, float]:

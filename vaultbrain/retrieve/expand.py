@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
-from vaultbrain.index.tokens import is_cjk
+from vaultbrain.index.tokens import cut, is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ def expand(query: Query, given: Sequence[str] = (), tags: Iterable[str] = ()) ->
     found: dict[str, Variant] = {}
 
     def add(text: str, family: str, reason: str) -> None:
-        if text and text not in found and len(found) < MAX_VARIANTS:
+        if cut(text) and text not in found and len(found) < MAX_VARIANTS:
             found[text] = Variant(text, family, WEIGHTS[family], reason)
 
     add(query.topic, "literal", "the words of the question")

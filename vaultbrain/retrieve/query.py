@@ -8,21 +8,25 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from vaultbrain.index.fold import fold, to_simplified
-from vaultbrain.index.tokens import cut, is_cjk
+from vaultbrain.index.fold import fold, fold_keeping_offsets, to_simplified
+from vaultbrain.index.tokens import is_cjk
 
-#: Ways of asking in Chinese, folded; taken off repeatedly at the start, at the end, or wherever they stand.
+#: Ways of asking in Chinese, folded. Of one character none counts by itself: 想法, 请假, 过年, 列表, 查重 are words.
 _ASKING_START = re.compile(
-    r"^(?:请问|请|麻烦|帮我|帮忙|给我|替我|我想要|我想|我要|想要|想|在cflow里|cflow里|在memos里|从cflow|根据已有资源|"
-    r"(?:找|查|搜|搜索|查找|列|列出|整理|总结|汇总|看看|看|探索)(?:一下|下|出|找)?(?![\u4e00-\u9fff]$)|"
-    r"有没有|有哪些|有什么|有啥|哪些|什么是|关于|所有|我|里|的|一下|过)"
+    r"^(?:请问|请帮忙|请帮我|请给我|请替我|请(?=找|列出|整理|总结)|麻烦|帮我|帮忙|给我|替我|我想要|我想找|我要找|我想|我要|想要|想找|"
+    r"有没有|有哪些|有什么|有啥|哪些|什么是|关于|所有的|我的|我之前|在cflow里|在cflow中|cflow里的?|cflow中的?|从cflow里?|"
+    r"查找|搜索|列出|列一下|找一下|找找|找出|查一下|搜一下|看一下|看看|整理一下|总结一下|汇总一下)"
 )
+#: After one of these a verb of one character asks, too: 帮我找, 请列.
+_ASKING_VERB = re.compile(r"^(?:找|查|搜|列|看|整理|总结|汇总|探索)(?:一下|下|出)?(?:里|的)?")
 _ASKING_END = re.compile(
-    r"(?:吗|呢|吧|啊|么|的|了|有哪些|有什么|有啥|是什么|怎么做|怎么办|怎么样|怎么弄|该怎么办|"
-    r"(?:的|有关的?|相关的?)(?:资源|内容|笔记|资料|记录|东西|备忘|memo|memos|想法)|有关|相关|有关的|相关的)$"
+    r"(?:有哪些|有什么|有啥|是什么|怎么做|怎么办|怎么样|怎么弄|该怎么办|吗|呢|吧|啊|的|了|"
+    r"(?:的|有关的?|相关的?)(?:资源|内容|笔记|资料|记录|东西|备忘|memos?|想法)|有关的?|相关的?)$"
 )
 _ABOUT = re.compile(r"(?:和|跟|与|同|关于|有关)(?P<topic>.{1,30}?)(?:有关|相关)")
-_ASKING_INSIDE = re.compile(r"有哪些|有什么|是什么|怎么样|怎么|如何|哪些|什么|为什么|是不是|有没有|以及|还有|的|吗|呢")
+_ASKING_INSIDE = re.compile(r"有哪些|有什么|是什么|怎么样|怎么|如何|哪些|为什么|什么|是不是|有没有|以及|还有|(?<=..)的(?=..)")
+#: A topic is never stripped below this, in characters.
+_MIN_TOPIC = 2
 
 _ENGLISH_STOPS = frozenset(
     "a about all am an and any are as at be by can could did do does find for from get give had has have help how i in into is it"
@@ -30,6 +34,7 @@ _ENGLISH_STOPS = frozenset(
     " these they thing things this to us was we were what when where which who why will with would you your".split()
 )
 _PUNCTUATION = re.compile(r"[\s，。！？、；：,.!?;:…~\"'“”‘’（）()\[\]{}《》<>【】「」『』|]+")
+_QUOTED = re.compile(r"《[^》]*》|「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"")
 _RESOURCE_WORDS = re.compile(r"资源|网站|网址|链接|清单|列表|工具|list|links?\b|resources?|sites?\b|tools?\b")
 
 
@@ -53,10 +58,21 @@ def read_query(text: str) -> Query:
 
 
 def language_of(text: str) -> str:
-    """``en`` without a Chinese character, else ``zh-Hant`` if the simplified script writes the text otherwise."""
+    """``en`` without a Chinese character, else ``zh-Hant`` if the simplified script writes the text otherwise.
+
+    A title in quotation marks keeps the script of its maker and says nothing of who asks.
+    """
     if not any(is_cjk(character) for character in text):
         return "en"
-    return "zh-Hans" if to_simplified(text) == text else "zh-Hant"
+    bare = _QUOTED.sub("", text)
+    asked = bare if any(is_cjk(character) for character in bare) else text
+    return "zh-Hans" if to_simplified(asked) == asked else "zh-Hant"
+
+
+def as_typed(word: str, text: str) -> str:
+    """A folded word as it stands in the unfolded ``text``; the word itself where it does not stand there."""
+    at = fold_keeping_offsets(text).find(word)
+    return text[at : at + len(word)] if at >= 0 else word
 
 
 def _topic(folded: str) -> str:
@@ -70,13 +86,15 @@ def _topic(folded: str) -> str:
 
 
 def _chinese_topic(piece: str) -> str:
+    """The piece without its asking; empty when it is nothing else."""
     about = _ABOUT.search(piece)
     if about:
         return about["topic"].strip("的")
-    before = ""
-    while piece != before:
-        before = piece
-        shorter = _ASKING_END.sub("", _ASKING_START.sub("", piece)).strip()
-        piece = shorter if cut(shorter) else piece
-    parts = [part.strip() for part in _ASKING_INSIDE.split(piece)]
-    return " ".join(part for part in parts if part) or piece
+    asked, rest = False, piece
+    while (shorter := _ASKING_START.sub("", rest)) != rest:
+        asked, rest = True, shorter
+    if asked:
+        rest = _ASKING_VERB.sub("", rest)
+    while (shorter := _ASKING_END.sub("", rest)) != rest and (len(shorter) >= _MIN_TOPIC or asked or not shorter):
+        rest = shorter
+    return " ".join(part for part in map(str.strip, _ASKING_INSIDE.split(rest)) if part)

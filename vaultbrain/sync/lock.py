@@ -12,7 +12,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import StateBusy
+from vaultbrain.errors import StateBusy, WriteFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,9 +30,9 @@ def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[]
     from filelock import FileLock, Timeout
 
     folder = state.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / _LOCK, mode=0o600)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / _LOCK, mode=0o600)
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -40,6 +40,8 @@ def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[]
             lock.acquire(timeout=timeout_s, poll_interval=0.05)
     except Timeout as error:
         raise StateBusy(**_read_owner(folder), waited_s=timeout_s) from error
+    except OSError as error:
+        raise WriteFailed(path=folder / _LOCK, reason=error.strerror or str(error)) from error
     owner = WriterLock(folder, command)
     try:
         owner.announce()  # at once: the listing of a slow server may take long, and a killed holder may have left its own name

@@ -10,7 +10,6 @@ import errno
 import json
 from collections import Counter
 from dataclasses import replace
-from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -93,18 +92,28 @@ class Mirror:
             progress("memos", min(start + MEMO_BATCH, len(memos)), len(memos))
 
     def delete(self, memo_ids: Sequence[str], moved: Mapping[str, str], deleted_at: str) -> None:
-        """Moves the notes of deleted memos into the vault's trash, wherever they are, then forgets the memos."""
+        """Moves the notes of deleted memos into the vault's trash, wherever they are, then forgets the memos.
+
+        A note that cannot be moved is reported; its memo is there for the next sync.
+        """
         for memo_id in memo_ids:
-            note = self._catalog.load_note(memo_id)
-            memo = self._catalog.load_memos([memo_id]).get(memo_id)
-            path = moved.get(memo_id, note.path if note else "")
-            trash_path = ""
-            if note and self._vault.mark(path) and self._vault.is_note_of(path, memo_id):
-                # Should we die before the record is gone, the missing note is not the person's doing.
-                self._catalog.write_note(replace(note, path=path, status="pending"))
-                trash_path = self._vault.move_to_trash(path)
-            with self._catalog.transaction():
-                self._catalog.delete_memo(memo_id, title=memo.title if memo else "", deleted_at=deleted_at, trash_path=trash_path)
+            try:
+                self._delete_one(memo_id, moved, deleted_at)
+            except WriteFailed as error:
+                self._report.deleted -= 1
+                self._report.failed.append({"memo_id": memo_id, "reason": f"{error.fact('path')}: {error.fact('reason')}"})
+
+    def _delete_one(self, memo_id: str, moved: Mapping[str, str], deleted_at: str) -> None:
+        note = self._catalog.load_note(memo_id)
+        memo = self._catalog.load_memos([memo_id]).get(memo_id)
+        path = moved.get(memo_id, note.path if note else "")
+        trash_path = ""
+        if note and self._vault.mark(path) and self._vault.is_note_of(path, memo_id):
+            # Should we die before the record is gone, the missing note is not the person's doing.
+            self._catalog.write_note(replace(note, path=path, status="pending"))
+            trash_path = self._vault.move_to_trash(path)
+        with self._catalog.transaction():
+            self._catalog.delete_memo(memo_id, title=memo.title if memo else "", deleted_at=deleted_at, trash_path=trash_path)
 
     def find_moved(self, notes: Mapping[str, NoteRow], files: Mapping[str, FileMark], *, restore: bool = False) -> dict[str, str]:
         """memo id → path of notes found by their ``vb_id`` where the person moved or renamed them.
@@ -178,8 +187,7 @@ class Mirror:
     def _with_standing(self, memo: Memo, row: NoteRow) -> NoteRow:
         """The row told what stands in the note, where a run ended between writing and recording it, or another catalog knew it.
 
-        The base of the merge is what we wrote last, recorded or not: the more like what stands there now. A note taken on keeps
-        its anchors: answers may link to them.
+        The base of the merge is what we wrote last, recorded or not. A note taken on keeps its anchors: answers may link to them.
         """
         try:
             standing = read_region(self._vault.read(row.path) or "")
@@ -189,8 +197,10 @@ class Mirror:
             return row
         if row.intended:
             region, properties = json.loads(row.intended)
-            if _likeness(standing, region) > _likeness(standing, row.region):
+            if _is_made_from(region, row.region, standing):
                 row = replace(row, region=region, properties=properties)
+            elif not _is_made_from(row.region, region, standing):
+                row = replace(row, region="")  # unknown: a wrong base would take the person's edit for one that removed lines
         elif not row.anchors:
             anchors = standing_anchors(memo.id, standing)
             row = replace(row, anchors=anchors, next_anchor=max((n for n, _ in anchors), default=0) + 1)
@@ -247,7 +257,7 @@ class Mirror:
         if updated is None:
             self._report.conflicts += 1
             self._report.notices.append(
-                f"{row.path}: its vaultbrain markers are gone, so memo {memo.id} was not updated there;"
+                f"{row.path}: its vaultbrain markers do not stand there exactly once, so memo {memo.id} was not updated there;"
                 " put them back, or delete the note and run: vaultbrain sync --restore"
             )
             return None
@@ -300,8 +310,12 @@ def _lists(rendered: RenderedMemo) -> dict[str, list[str]]:
     return {key: _list_items(key, value) for key, value in rendered.properties.items()}
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.split("\n"), other.split("\n"), autojunk=False).ratio()
+def _is_made_from(base: str, other: str, standing: str) -> bool:
+    """Whether ``standing`` comes from ``base`` rather than from ``other``: all that tells the two apart is as in ``base``."""
+    if standing == base:
+        return True
+    lines, others, now = (Counter(filter(str.strip, text.split("\n"))) for text in (base, other, standing))
+    return lines != others and lines - others <= now and all(now[line] <= lines[line] for line in others - lines)
 
 
 def _list_items(key: str, value: Value) -> list[str]:

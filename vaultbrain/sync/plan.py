@@ -44,10 +44,16 @@ class MemoPlan:
 
 
 def plan_memos(
-    listing: Listing, known: Mapping[str, MemoMark], remembered: Origin | None, *, confirm_deletions: bool = False
+    listing: Listing,
+    known: Mapping[str, MemoMark],
+    remembered: Origin | None,
+    *,
+    confirm_deletions: bool = False,
+    withheld_before: Collection[str] = (),
 ) -> MemoPlan:
     """Compares a whole listing with what was recorded.
 
+    What was withheld stays so until it is confirmed: new memos make its share smaller, and no less of an accident.
     Raises ``OriginChanged`` when many known ids now have another creation time: another database answers, and its ids mean
     other memos.
     """
@@ -60,11 +66,12 @@ def plan_memos(
     gone = tuple(memo_id for memo_id in known if memo_id not in seen)
     is_same_origin = remembered is None or _who(remembered) == _who(listing.origin)
     may_delete = confirm_deletions or (is_same_origin and not is_mass_removal(len(gone), len(known)))
+    withheld = () if confirm_deletions else tuple(m for m in gone if not may_delete or m in withheld_before)
     return MemoPlan(
         created=tuple(memo for memo in listing.memos if memo.id not in known),
         updated=tuple(memo for memo in listing.memos if memo.id in known and memo.memo_hash != known[memo.id].memo_hash),
-        deleted=gone if may_delete else (),
-        withheld=() if may_delete else gone,
+        deleted=tuple(memo_id for memo_id in gone if memo_id not in withheld),
+        withheld=withheld,
     )
 
 

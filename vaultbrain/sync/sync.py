@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from vaultbrain.index.catalog import Catalog, IndexProfile, NoteRow
     from vaultbrain.sources.listing import Listing, Source
     from vaultbrain.sync.indexing import Indexer
-    from vaultbrain.sync.lock import WriterLock
     from vaultbrain.sync.mirror import Mirror
     from vaultbrain.sync.plan import MemoPlan, NotePlan
     from vaultbrain.sync.report import Progress
 
 _ORIGIN = "origin"
 _STORE = "store"
+_WITHHELD = "withheld"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class SyncParts:
-    """What a sync works with. ``lock`` is held by the caller; None in a dry run. ``now`` is aware."""
+    """What a sync works with. ``now`` is aware. The caller holds the writer's lock, unless nothing is to be written."""
 
     source: Source
     catalog: Catalog
@@ -51,7 +51,6 @@ class SyncParts:
     profile: IndexProfile
     report: SyncReport
     now: Callable[[], datetime]
-    lock: WriterLock | None = None
     progress: Progress = no_progress
     should_stop: Callable[[], bool] = lambda: False
 
@@ -70,7 +69,11 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
     parts.progress("listing", 0, 0)
     listing = parts.source.list_memos()
     plan = plan_memos(
-        listing, parts.catalog.memo_marks(), remembered_origin(parts.catalog), confirm_deletions=options.confirm_deletions
+        listing,
+        parts.catalog.memo_marks(),
+        remembered_origin(parts.catalog),
+        confirm_deletions=options.confirm_deletions,
+        withheld_before=json.loads(parts.catalog.read_meta(_WITHHELD) or "[]"),
     )
     notes = parts.catalog.note_rows()
     note_plan, moved = _plan_notes(parts, plan, notes, restore=options.restore, vault=vault)
@@ -81,13 +84,11 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
         return parts.report
     _confirm_deletions(parts.source, plan, listing)
     parts.mirror.remove_leftovers(notes)
-    if parts.lock and _has_work(parts, plan, note_plan, moved, options):
-        parts.lock.announce()
     _mirror(parts, plan, note_plan, moved, listing)
     _index(parts, options)
     parts.report.chunks_waiting = parts.catalog.count_texts_without_vector(parts.profile.model)
     if parts.should_stop():
-        raise Interrupted(left=parts.report.chunks_waiting)
+        raise Interrupted(left=parts.report.chunks_waiting, notices=parts.report.notices)
     return parts.report
 
 
@@ -129,14 +130,9 @@ def _confirm_deletions(source: Source, plan: MemoPlan, listing: Listing) -> None
             raise ListingNotWhole(address=listing.origin.address, detail=detail)
 
 
-def _has_work(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapping[str, str], options: SyncOptions) -> bool:
-    return bool(
-        plan.created or plan.updated or plan.deleted or note_plan.write or note_plan.removed or moved or options.full
-        or parts.catalog.count_memos_to_index(parts.profile)
-    )  # fmt: skip
-
-
 def _mirror(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mapping[str, str], listing: Listing) -> None:
+    if (withheld := json.dumps(sorted(plan.withheld))) != (parts.catalog.read_meta(_WITHHELD) or "[]"):
+        parts.catalog.write_meta(_WITHHELD, withheld)
     parts.mirror.record(plan, parts.progress)
     parts.mirror.delete(plan.deleted, moved, _stamp(parts))
     staying = {memo_id: path for memo_id, path in moved.items() if memo_id not in plan.deleted}

@@ -68,10 +68,9 @@ def _scalar(value: str | bool | int | Date) -> str:
 
 
 def _quoted(text: str) -> str:
-    # U+2028 and U+2029 end a line for some YAML readers; JSON leaves them bare.
-    return (
-        json.dumps(text, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
-    )
+    # U+2028, U+2029 and U+0085 end a line for some YAML readers; Templater looks for its tags in the raw file.
+    quoted = json.dumps(text, ensure_ascii=False).replace("<%", "\\u003c%")
+    return quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
 def new_note(properties: Mapping[str, Value], region: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import TemplateBroken
+from vaultbrain.vault.note import BEGIN, END
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,11 +42,15 @@ class Templates:
         path = self.path_of(name)
         try:
             template = self._loaded().from_string(path.read_text(encoding="utf-8"))
-            return str(template.render(values)).strip("\n")
+            text = str(template.render(values)).strip("\n")
         except TemplateSyntaxError as error:
             raise TemplateBroken(path=path, line=error.lineno, reason=error.message) from error
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise TemplateBroken(path=path, line=_line_in_template(error), reason=str(error)) from error
+        marked = next((n for n, line in enumerate(text.split("\n"), 1) if line.strip() in (BEGIN, END)), 0)
+        if marked:  # a second pair of markers would lock every note
+            raise TemplateBroken(path=path, line=marked, reason="it prints a vaultbrain marker; the markers are not its business")
+        return text
 
     def _loaded(self) -> Any:
         if self._environment is None:

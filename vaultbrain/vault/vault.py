@@ -58,6 +58,8 @@ class Vault:
                         marks[f"{folder}/{entry.name}"] = FileMark(stat.st_size, stat.st_mtime_ns)
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise WriteFailed(path=self.root / folder, reason=error.strerror or str(error)) from error
         return marks
 
     def mark(self, path: str) -> FileMark | None:
@@ -75,6 +77,8 @@ class Vault:
             return {same_name(f"{folder}/{path.name}") for path in (self.root / folder).iterdir()}
         except FileNotFoundError:
             return set()
+        except OSError as error:
+            raise WriteFailed(path=self.root / folder, reason=error.strerror or str(error)) from error
 
     def read(self, path: str) -> str | None:
         """The note's text with its line ends; None when there is no such file. Raises ``NoteUnreadable``."""
@@ -97,8 +101,8 @@ class Vault:
 
     def _write(self, path: str, text: str, *, replaces: bool) -> FileMark:
         full = self.root / path
+        self._make_folder(full.parent)
         with _as_write_failed(full):
-            full.parent.mkdir(parents=True, exist_ok=True)
             temporary = full.parent / f"{_TEMPORARY_PREFIX}{secrets.token_hex(6)}.tmp"
             try:
                 with temporary.open("xb") as file:
@@ -114,11 +118,17 @@ class Vault:
             stat = full.stat()
         return FileMark(stat.st_size, stat.st_mtime_ns)
 
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:  # also FileExistsError: a file stands where the folder should be
+            raise WriteFailed(path=folder, reason=error.strerror or str(error)) from error
+
     def move_to_trash(self, path: str) -> str:
         """Moves the note into the vault's ``.trash``, where Obsidian keeps deleted notes; returns its new path."""
         full = self.root / path
+        self._make_folder(self.root / _TRASH)
         with _as_write_failed(full):
-            (self.root / _TRASH).mkdir(exist_ok=True)
             target, number = f"{_TRASH}/{full.name}", 1
             while os.path.lexists(self.root / target):
                 number += 1
