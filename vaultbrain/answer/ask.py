@@ -122,7 +122,8 @@ def _read_in_full(parts: AskParts, hits: Sequence[Hit]) -> tuple[Reading, dict[s
     except SourceError as error:
         return Reading("from_mirror", read=len(wanted), reason=_why(error)), {}
     mirrored = parts.mirrored(wanted)
-    changed = [memo for memo_id, memo in fetched.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
+    known = {memo_id: memo for memo_id, memo in fetched.items() if memo_id in mirrored}  # a sync may have taken one away
+    changed = [memo for memo_id, memo in known.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
     how = "from_export" if source.is_export else "from_server"
     reading = Reading(how, read=len(wanted), gone=tuple(memo_id for memo_id, memo in fetched.items() if memo is None))
     fresh = {memo_id: memo for memo_id, memo in fetched.items() if memo}

@@ -124,12 +124,19 @@ class Catalog:
             raise StateUnreadable(path=path, reason=str(error)) from error
 
     def _open_schema(self) -> None:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version == 0:
+        if self._version() == 0:
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-        elif version != SCHEMA_VERSION:
-            raise StateUnreadable(path=self.path, reason=f"it has format {version}, this release reads {SCHEMA_VERSION}")
+            with self.transaction():
+                if self._version() == 0:  # another process may have been faster
+                    for statement in filter(str.strip, _SCHEMA.split(";\n")):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        if self._version() != SCHEMA_VERSION:
+            reason = f"it has format {self._version()}, this release reads {SCHEMA_VERSION}"
+            raise StateUnreadable(path=self.path, reason=reason)
+
+    def _version(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def close(self) -> None:
         self._db.close()

@@ -132,8 +132,8 @@ def search(
     coverage.left_out = sum(1 for item in scored if item.label == EXCLUDED and item.words)
     misses = [] if kept else scored[:NEAREST_MISSES]
     coverage.nearest_misses = [item.memo_id for item in misses]
-    hits = _hits(parts, [*kept[:top_k], *misses], words, meanings, query)
-    return SearchResult(query, hits[: len(hits) - len(misses)], coverage, hits[len(hits) - len(misses) :])
+    hits, nearest = (_hits(parts, items, words, meanings, query) for items in (kept[:top_k], misses))
+    return SearchResult(query, hits, coverage, nearest)
 
 
 def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> SemanticHits:
@@ -220,6 +220,7 @@ def _hits(
             query,
         )
         for item in kept
+        if item.memo_id in memos  # a sync may have taken it away since it was found
     )
 
 
