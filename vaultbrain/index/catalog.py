@@ -236,6 +236,9 @@ class Catalog:
         self._db.executemany(
             "INSERT OR REPLACE INTO outbox VALUES (?, 1)", [(c,) for c, digest in old.items() if new.get(c) != digest]
         )
+        if old != new:
+            # What was said of the old chunks: should the text change back before the new ones are indexed, it would be believed.
+            self._db.execute("DELETE FROM indexed WHERE memo_id = ?", (memo_id,))
         self._db.execute("DELETE FROM chunks WHERE memo_id = ?", (memo_id,))
         self._db.executemany(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", [(c.id, memo_id, c.index, digest, c.text) for c, digest in chunks]
