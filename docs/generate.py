@@ -47,7 +47,7 @@ Settings stand in `vaultbrain.toml` in the vault's folder. A variable of the env
 after `{ENVIRONMENT_PREFIX}`, as in `{ENVIRONMENT_PREFIX}TIMEOUT`. `vaultbrain config show` says where each value comes from.
 
 The server's access token is no setting, because a vault is shared and synced: it comes from `{TOKEN_VARIABLE}`, or from the file
-that `token_file` names. The key of an embedding server comes from `{EMBEDDING_KEY_VARIABLE}`, or `OPENAI_API_KEY`.
+that `token_file` names. The key of an embedding server comes from `{EMBEDDING_KEY_VARIABLE}`.
 
 | setting | default | what it is |
 | --- | --- | --- |

@@ -63,7 +63,8 @@ DIMENSION = 8
 FAST_DISK = Path("/dev/shm")
 
 FRAGMENTS = (
-    "plain words", "same words", "same words\nsecond line", "观影清单 #观影 #gear", "漢字與 emoji \U0001f375\U0001f469\u200d\U0001f467",
+    "plain words", "same words", "same words\nsecond line", "观影清单 #观影 #gear",
+    "漢字與 emoji \U0001f375\U0001f469\u200d\U0001f467",
     "---\ntitle: no title\ntags: [no]\n---", "---", "***", "title: x\n---", "# Heading #gear",  "Setext\n===",
     "```python\nprint(1)\n\nprint(2)\n```", "```\nnever closed", "~~~\n%% vaultbrain:end %%\n~~~", "    indented code",
     "| a | b |\n|---|---|\n| 1 | 2 |", "%% hidden %%", "%% open", BEGIN, END, "[[x]] and ![[y]]", "[[x]]", "words ^abc", "^m1-1",
@@ -144,7 +145,7 @@ class FusedEmbedder(TinyEmbedder):
 
 @dataclass
 class MemoryStore:
-    """What the vector store promises, without Chroma: a write that is cut short leaves it dirty, a rebuild replaces all or nothing."""
+    """What the vector store promises, without Chroma: a write cut short leaves it dirty, a rebuild replaces all or nothing."""
 
     chunks: set[str] | None = None
     is_dirty: bool = False
@@ -184,7 +185,7 @@ class MemoryStore:
 
 
 def lay_fuse(patch: pytest.MonkeyPatch, fuse: Fuse, vault: Path) -> None:
-    """Every way out of the product leads over the fuse: renames and deletions in the vault, fsync, writes of catalog and store."""
+    """All ways out of the product lead over the fuse: renames and deletions in the vault, fsync, writes of catalog and store."""
     for name in ("replace", "rename", "unlink"):
         patch.setattr(Path, name, _fused_path(getattr(Path, name), fuse, vault, may_refuse=name != "unlink"))
     for name in ("write_memo", "write_note", "write_meta", "delete_memo", "replace_chunks", "clear_outbox", "prune_vectors"):
@@ -244,7 +245,7 @@ def _fused_transaction(real: Callable[[Catalog], Any], fuse: Fuse) -> Callable[[
 
 @dataclass(frozen=True)
 class Parts:
-    """Lines with their carriage returns. ``front`` is None without front matter; ``region`` is None unless there is one pair of markers."""
+    """Lines with their carriage returns. ``front`` is None without front matter, ``region`` without one pair of markers."""
 
     front: list[str] | None
     above: list[str]
@@ -303,8 +304,8 @@ class Person:
     """What the person did to one note.
 
     ``tags`` and ``aliases``: entries of their own. ``typed``: marks typed into our region. ``hidden``: lines of ours that they
-    changed or deleted. ``is_exact``: our region must show the memo and nothing else. ``is_whole``: Obsidian must find no fault with
-    it. ``is_listed``: its tags and aliases are known exactly. ``is_forgotten``: the catalog was lost since it was written.
+    changed or deleted. ``is_exact``: our region must show the memo and nothing else. ``is_whole``: Obsidian must find no fault
+    with it. ``is_listed``: its tags and aliases are known exactly. ``is_forgotten``: the catalog was lost since it was written.
     """
 
     tags: set[str] = field(default_factory=set)

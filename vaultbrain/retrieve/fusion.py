@@ -1,7 +1,7 @@
 """How sure the words are and how near the meaning is, made into one score and a label.
 
 Pure. Decides fusion and thresholds. Ranks are not used: rank fusion throws away that a rare exact word is better evidence than
-the best of many vague likenesses (docs/retrieval.md has the figures).
+the best of many vague likenesses (docs/search.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FusionProfile:
     strong_words: float
 
 
-#: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; see docs/retrieval.md.
+#: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; the figures are in docs/search.md.
 E5_PROFILE = FusionProfile(
     keyword_weight=0.5,
     words_alone=0.8,
