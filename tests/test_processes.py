@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from conftest import Home
 
-    from vaultbrain.memo import Memo
-
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the tests stop and continue processes with signals")
 
 MEMOS = 160
@@ -89,9 +87,9 @@ def test_syncs_searches_and_questions_at_the_same_time(server: CFlowServer, home
         patience: dict[str, Any] = {"VAULTBRAIN_LOCK_TIMEOUT": "0"} if turn % 2 else {}
         syncs = [start(home, "sync"), start(home, "sync", **patience)]
         readers = [] if turn == 0 else [
-            start(home, "search", f"berth {turn}", "--json"),
-            start(home, "search", "harbour", "--json", VAULTBRAIN_EXACT_SEARCH_LIMIT="0"),
-            start(home, "ask", f"berth {turn + 3}", "--json"),
+            start(home, "search", f"berth {turn}", "--json", "--debug"),
+            start(home, "search", "harbour", "--json", "--debug", VAULTBRAIN_EXACT_SEARCH_LIMIT="0"),
+            start(home, "ask", f"berth {turn + 3}", "--json", "--debug"),
         ]  # fmt: skip
         ended = [finish(process) for process in syncs]
         for code, out, err in ended:
@@ -276,26 +274,77 @@ def test_a_catalog_may_be_opened_by_many_when_it_is_new(tmp_path: Path) -> None:
     assert failures == []
 
 
+#: What a search or an answer asks the catalog for.
+READS = (
+    "counts",
+    "folded_tags",
+    "match_keywords",
+    "memos_with_character",
+    "document_frequencies",
+    "load_vectors",
+    "sample_vectors",
+    "load_memos",
+    "chunk_texts",
+    "load_note",
+)
+
+
+class Interruption:
+    """Something that happens just before the catalog is read for the ``when``-th time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+        self.when: int | None = None
+        self._happens = happens
+        for name in READS:
+            monkeypatch.setattr(Catalog, name, self._interrupted(getattr(Catalog, name)))
+
+    def _interrupted(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def read(*arguments: Any, **named: Any) -> Any:
+            if self.when == 0:
+                self.when = None
+                self._happens()
+            elif self.when is not None:
+                self.when -= 1
+            return real(*arguments, **named)
+
+        return read
+
+
 @pytest.mark.parametrize("command", ["search", "ask"])
-def test_a_memo_that_goes_while_its_sources_are_read(
+def test_a_sync_between_any_two_reads(
     command: str, server: CFlowServer, make_home: Callable[[str], Home], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process deletes the memo between the ranking and the reading of its text: the answer is one of before or after."""
+    """Another process takes a memo away, changes one and brings others while someone searches or asks.
+
+    What is found is what stood there before or what stands there after, never something of both.
+    """
     home = make_home(server.url)
-    server.memos += [wire_memo(number, f"berth {number}") for number in range(1, 6)]
+    server.memos += [wire_memo(number, f"berth {number}") for number in range(1, 9)]
     home.brain().sync()
-    real, left = Catalog.load_memos, [True]
 
-    def load_memos(catalog: Catalog, memo_ids: Any) -> dict[str, Memo]:
-        has_asked_the_server = server.requests[-1].path.startswith(f"{LIST}/")
-        if left and has_asked_the_server == (command == "ask"):
-            left.clear()
-            server.delete(3)
-            home.brain().sync()
-        return real(catalog, memo_ids)
+    def sync_meanwhile() -> None:
+        for number in sorted(memo["id"] for memo in server.memos)[:2]:
+            server.delete(number)
+        server.edit(max(memo["id"] for memo in server.memos), "berth under repair")
+        for _ in range(3):
+            server.add(f"berth {len(server.requests)}")
+        home.brain().sync()
 
-    reader = home.brain()
-    monkeypatch.setattr(Catalog, "load_memos", load_memos)
-    hits = reader.search("berth").hits if command == "search" else reader.ask("berth").result.hits
-    assert not left
-    assert {"1", "2", "4", "5"} <= {hit.memo_id for hit in hits}
+    def found(brain: Brain) -> tuple[int, list[tuple[str, float, str]]]:
+        result = brain.search("berth", top_k=3)
+        return result.coverage.memos, [(hit.memo_id, hit.score, hit.excerpt) for hit in result.hits]
+
+    interruption = Interruption(monkeypatch, sync_meanwhile)
+    number, was_interrupted = 0, True
+    while was_interrupted:
+        before, reader = found(home.brain()), home.brain()
+        interruption.when = number
+        if command == "search":
+            among = found(reader)
+        else:
+            assert (home.vault / reader.ask("berth").path).is_file()
+        was_interrupted, interruption.when = interruption.when is None, None
+        if command == "search":
+            assert among in (before, found(home.brain())), number
+        number += 1
+    assert number > 5

@@ -16,7 +16,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,7 @@ from vaultbrain.vault.names import memo_name
 from vaultbrain.vault.note import BEGIN, END, emit_properties, read_region
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from vaultbrain.index.vectors import IndexState, VectorBatch
     from vaultbrain.memo import Memo
@@ -63,9 +63,8 @@ DIMENSION = 8
 FAST_DISK = Path("/dev/shm")
 
 FRAGMENTS = (
-    "plain words", "same words", "same words\nsecond line", "观影清单 #观影 #gear",
-    "漢字與 emoji \U0001f375\U0001f469\u200d\U0001f467",
-    "---\ntitle: no title\ntags: [no]\n---", "---", "***", "title: x\n---", "# Heading #gear",  "Setext\n===",
+    "plain words", "same words", "same words\nsecond line", "观影清单 #观影 #gear", "漢字與 \U0001f375\U0001f469\u200d\U0001f467",
+    "---\ntitle: no title\ntags: [no]\n---", "---", "***", "title: x\n---", "# Heading #gear", "Setext\n===",
     "```python\nprint(1)\n\nprint(2)\n```", "```\nnever closed", "~~~\n%% vaultbrain:end %%\n~~~", "    indented code",
     "| a | b |\n|---|---|\n| 1 | 2 |", "%% hidden %%", "%% open", BEGIN, END, "[[x]] and ![[y]]", "[[x]]", "words ^abc", "^m1-1",
     "words ^m1-2", "- item\n- item 2 #mine", "- [ ] task\n\n  more", "1. one\n2. two", "> quote\n> more",
@@ -169,7 +168,7 @@ class MemoryStore:
         self._pass()
         self.is_dirty = False
 
-    def rebuild(self, batches: Iterator[VectorBatch]) -> None:
+    def rebuild(self, batches: Iterable[VectorBatch]) -> None:
         chunks = {chunk_id for ids, _, _ in batches for chunk_id in ids}
         self._pass()
         self.chunks, self.is_dirty = chunks, False
@@ -177,15 +176,21 @@ class MemoryStore:
     def _pass(self) -> None:
         self.fuse.pass_("store", VectorStoreFailed(path="memory", reason="made to fail"))
 
+    def query(self, vector: Any, k: int) -> list[tuple[str, float]]:
+        raise AssertionError("nobody searches here")
+
     def ids(self) -> set[str]:
         return set(self.chunks or ())
+
+    def count(self) -> int:
+        return len(self.ids())
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 def lay_fuse(patch: pytest.MonkeyPatch, fuse: Fuse, vault: Path) -> None:
-    """All ways out of the product lead over the fuse: renames and deletions in the vault, fsync, writes of catalog and store."""
+    """Ways out of the product lead over the fuse: renames and deletions in the vault, fsync, writes of catalog and store."""
     for name in ("replace", "rename", "unlink"):
         patch.setattr(Path, name, _fused_path(getattr(Path, name), fuse, vault, may_refuse=name != "unlink"))
     for name in ("write_memo", "write_note", "write_meta", "delete_memo", "replace_chunks", "clear_outbox", "prune_vectors"):
@@ -318,9 +323,6 @@ class Person:
     is_forgotten: bool = False
     unmarked: tuple[str, str] | None = None  # the note before and after they took our markers out
 
-    def copy(self) -> Person:
-        return replace(self, tags=set(self.tags), aliases=set(self.aliases), typed=set(self.typed), hidden=set(self.hidden))
-
 
 PICK = st.integers(0, 99)
 TEXT = st.builds(
@@ -341,6 +343,7 @@ class SyncMachine(RuleBasedStateMachine):
         self.server: CFlowServer | None = None
         self.memos: list[dict[str, Any]] = []
         self.gone: list[dict[str, Any]] = []
+        self.versions: dict[str, list[dict[str, Any]]] = {}
         self.people: dict[str, Person] = {}
         self.removed: dict[str, tuple[Path, bytes, Person]] = {}
         self.foreign: dict[Path, bytes] = {}
@@ -405,11 +408,18 @@ class SyncMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.memos)
     @rule(
         pick=PICK,
-        how=st.sampled_from(("append", "insert", "change", "shorten", "swap", "drop", "first line", "all", "touch")),
+        how=st.sampled_from(("append", "insert", "change", "shorten", "swap", "drop", "first line", "all", "undo", "undo")),
         text=TEXT,
+        is_silent=st.sampled_from((False, False, True)),
     )
-    def edit(self, pick: int, how: str, text: str) -> None:
+    def edit(self, pick: int, how: str, text: str, is_silent: bool) -> None:
+        """``is_silent``: the server's time stays as it was; so it does when an edit is undone in its database."""
         memo = self.memos[pick % len(self.memos)]
+        versions = self.versions.setdefault(str(memo["id"]), [])
+        if how == "undo":
+            memo.update(versions.pop() if versions else {})
+            return
+        versions.append(dict(memo))
         blocks = memo["content"].split("\n\n")
         at = (pick // 7) % len(blocks)
         lines = blocks[at].split("\n")
@@ -432,7 +442,7 @@ class SyncMachine(RuleBasedStateMachine):
             case "all":
                 blocks = [text]
         memo["content"] = "\n\n".join(blocks)
-        memo["updatedTs"] += 60
+        memo["updatedTs"] += 0 if is_silent else 60
 
     @precondition(lambda self: self.memos)
     @rule(pick=PICK, what=st.sampled_from(("pinned", "visibility", "rowStatus")))
@@ -765,6 +775,9 @@ class SyncMachine(RuleBasedStateMachine):
         assert self._trash() >= Counter(self.in_trash)
         self._check_foreign()
         self._adopt()
+        known, _, _ = self._forecast()
+        for memo_id in self.removed.keys() - known:
+            self._forget(memo_id, None)
         for memo_id, path in after.items():
             if memo_id not in before:
                 self.removed.pop(memo_id, None)

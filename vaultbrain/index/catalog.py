@@ -161,6 +161,18 @@ class Catalog:
             raise
         self._db.execute("COMMIT")
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside is of one moment, whatever other processes write meanwhile. Joins an open transaction."""
+        if self._db.in_transaction:
+            yield
+            return
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
     # meta
 
     def read_meta(self, name: str) -> str:

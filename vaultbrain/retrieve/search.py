@@ -113,7 +113,11 @@ def search(
     ``channel`` is ``hybrid``, ``keyword`` or ``semantic``. A model or vector store that fails leaves the words, and is named in
     the coverage.
     """
-    query = read_query(text)
+    with parts.catalog.snapshot():
+        return _search(parts, read_query(text), top_k, variants, channel)
+
+
+def _search(parts: SearchParts, query: Query, top_k: int, variants: Sequence[str], channel: str) -> SearchResult:
     counts = parts.catalog.counts(parts.fingerprint)
     coverage = Coverage(
         counts["memos"], counts["memos"], counts["chunks"], counts["chunks_with_vector"], parts.fingerprint, parts.checked_at
@@ -220,7 +224,6 @@ def _hits(
             query,
         )
         for item in kept
-        if item.memo_id in memos  # a sync may have taken it away since it was found
     )
 
 
