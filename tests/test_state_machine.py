@@ -104,7 +104,7 @@ class Killed(BaseException):
 
 @dataclass
 class Fuse:
-    """Burns at the ``left``-th passage through a door to the disk, the catalog, the model or the vector store.
+    """Burns at the ``left``-th passage through a door: ``file``, ``catalog``, ``model``, ``store``, or any for an empty name.
 
     ``killed``: that passage and all later ones raise. ``refused``: one passage, the first from there on that may be refused.
     ``person``: the person does something at that moment.
@@ -112,11 +112,13 @@ class Fuse:
 
     kind: str = ""
     left: int = 0
+    door: str = ""
     number: int = errno.EIO
     act: Callable[[], None] = lambda: None
 
     def pass_(self, door: str, refusal: Exception | None = None) -> None:
-        self.left -= 1
+        if self.left > 0 and door.startswith(self.door):
+            self.left -= 1
         if self.left > 0 or not self.kind:
             return
         if self.kind == "killed":
@@ -359,9 +361,11 @@ class SyncMachine(RuleBasedStateMachine):
         self.store: MemoryStore | None = MemoryStore()
 
     @initialize(
-        source=st.sampled_from(("export", "export", "export", "server")), chroma=st.sampled_from((False, False, False, True))
+        source=st.sampled_from(("export", "export", "export", "server")),
+        chroma=st.sampled_from((False, False, False, True)),
+        texts=st.lists(TEXT, min_size=2, max_size=4),
     )
-    def begin(self, source: str, chroma: bool) -> None:
+    def begin(self, source: str, chroma: bool, texts: list[str]) -> None:
         if source == "server":
             self.server = CFlowServer(self.memos).start()
             self.server.memos = self.memos
@@ -374,6 +378,9 @@ class SyncMachine(RuleBasedStateMachine):
         self.home = Home(vault, address)
         if chroma:
             self.store = None
+        for text in texts:
+            self.add(text)
+        self.sync_cleanly(confirm=False, restore=False)
 
     def teardown(self) -> None:
         try:
@@ -608,14 +615,19 @@ class SyncMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.notes())
     @rule(
-        pick=PICK, place=st.sampled_from(("projects/renamed.md", "CFlow/Memos/renamed.md", "CFlow/Memos/zzz (9).md", "观影.md"))
+        pick=PICK,
+        place=st.sampled_from(("projects/renamed.md", "CFlow/Memos/renamed.md", "CFlow/Memos/zzz (9).md", "观影.md")),
+        leaves_page=st.booleans(),
     )
-    def move_note(self, pick: int, place: str) -> None:
+    def move_note(self, pick: int, place: str, leaves_page: bool) -> None:
         memo_id, path = self._pick(pick)
         target = self.home.vault / place
         if not target.exists() and memo_id in self._identified():
             target.parent.mkdir(parents=True, exist_ok=True)
             path.rename(target)
+            if leaves_page:
+                path.write_text("a page of my own in its place\n", encoding="utf-8")
+                self.foreign[path] = path.read_bytes()
 
     @precondition(lambda self: len(self._identified()) > 1)
     @rule(pick=PICK)
@@ -752,15 +764,20 @@ class SyncMachine(RuleBasedStateMachine):
 
     @rule(
         kind=st.sampled_from(("killed", "killed", "refused", "person", "stopped")),
-        left=st.integers(1, 45),
+        at=st.one_of(
+            st.tuples(st.just(""), st.integers(1, 45)),
+            st.tuples(st.just("file"), st.integers(1, 8)),
+            st.tuples(st.just("catalog"), st.integers(1, 20)),
+            st.tuples(st.sampled_from(("store", "model")), st.integers(1, 3)),
+        ),
         number=st.sampled_from((errno.EIO, errno.ENOSPC, errno.EACCES)),
         pick=PICK,
         options=st.sampled_from((SyncOptions(), SyncOptions(), SyncOptions(full=True), SyncOptions(restore=True))),
     )
-    def sync_in_trouble(self, kind: str, left: int, number: int, pick: int, options: SyncOptions) -> None:
+    def sync_in_trouble(self, kind: str, at: tuple[str, int], number: int, pick: int, options: SyncOptions) -> None:
         self._foresee_clashes()
         before = {memo_id: self._read(path) for memo_id, path in self.notes().items()}
-        fuse = Fuse(kind, left, number, lambda: self._interfere(pick, before))
+        fuse = Fuse(kind, at[1], at[0], number, lambda: self._interfere(pick, before))
         with pytest.MonkeyPatch.context() as patch:
             lay_fuse(patch, fuse, self.home.vault)
             with suppress(Killed, VaultbrainError, sqlite3.OperationalError):
@@ -1090,7 +1107,7 @@ def test_whatever_happens_the_next_sync_puts_it_right() -> None:
     run_state_machine_as_test(
         SyncMachine,
         settings=settings(
-            max_examples=examples or 30,
+            max_examples=examples or 60,
             stateful_step_count=25,
             derandomize=not examples,
             database=None,
