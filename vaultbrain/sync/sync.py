@@ -68,15 +68,17 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
     """
     parts.progress("listing", 0, 0)
     listing = parts.source.list_memos()
+    known = parts.catalog.memo_marks()
     plan = plan_memos(
         listing,
-        parts.catalog.memo_marks(),
+        known,
         remembered_origin(parts.catalog),
         confirm_deletions=options.confirm_deletions,
         withheld_before=json.loads(parts.catalog.read_meta(_WITHHELD) or "[]"),
     )
     notes = parts.catalog.note_rows()
-    note_plan, moved = _plan_notes(parts, plan, notes, restore=options.restore, vault=vault)
+    hashes = {memo_id: mark.memo_hash for memo_id, mark in known.items()}
+    note_plan, moved = _plan_notes(parts, plan, hashes, notes, restore=options.restore, vault=vault)
     _describe(parts.report, plan, len(listing.memos), options)
     if options.dry_run:
         parts.report.notes_written, parts.report.notes_removed = len(note_plan.write), len(note_plan.removed)
@@ -93,7 +95,7 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
 
 
 def _plan_notes(
-    parts: SyncParts, plan: MemoPlan, notes: Mapping[str, NoteRow], *, restore: bool, vault: str
+    parts: SyncParts, plan: MemoPlan, hashes: dict[str, str], notes: Mapping[str, NoteRow], *, restore: bool, vault: str
 ) -> tuple[NotePlan, dict[str, str]]:
     """Notes of memos that go are neither missing nor removed by the person; where they moved to is told for ``delete``."""
     files = parts.mirror.files(notes)
@@ -101,8 +103,7 @@ def _plan_notes(
     followed = {memo_id: replace(note, path=moved.get(memo_id, note.path)) for memo_id, note in notes.items()} if moved else notes
     if moved:
         files = parts.mirror.files(followed)
-    hashes = {memo_id: mark.memo_hash for memo_id, mark in parts.catalog.memo_marks().items()}
-    hashes |= {memo.id: memo.memo_hash for memo in (*plan.created, *plan.updated)}
+    hashes = hashes | {memo.id: memo.memo_hash for memo in (*plan.created, *plan.updated)}
     for memo_id in plan.deleted:
         del hashes[memo_id]
     staying = {memo_id: note for memo_id, note in followed.items() if memo_id in hashes}
