@@ -5,6 +5,7 @@ Commands are registered by one file per group; heavy packages are imported by wh
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -19,6 +20,9 @@ from vaultbrain.index.installed import installed_version
 
 PROGRAM = "vaultbrain"
 _DEBUG = "--debug"
+#: Objects made between two looks for unreachable cycles. Thousands of memos are made and kept; looking among them every 700
+#: objects is a twentieth of a sync without changes.
+_NEW_OBJECTS = 50_000
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -49,6 +53,7 @@ for group in (setting_up, syncing, asking, looking):
 def run() -> None:
     """The console script. ``--debug`` anywhere adds the traceback of a failure."""
     escape_what_cannot_be_shown()
+    gc.set_threshold(_NEW_OBJECTS)
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
     sys.exit(_run(arguments or ["--help"], is_debug=len(arguments) < len(sys.argv) - 1))
 
