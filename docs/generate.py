@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from typer.main import get_command
 
 from vaultbrain.cli.main import app
-from vaultbrain.settings import EMBEDDING_KEY_VARIABLE, ENVIRONMENT_PREFIX, TOKEN_VARIABLE, Settings
+from vaultbrain.settings import EMBEDDING_KEY_VARIABLE, ENVIRONMENT_PREFIX, LLM_KEY_VARIABLE, NAMES, TOKEN_VARIABLE, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +46,12 @@ Written by `docs/generate.py` from the program itself.
 Settings stand in `vaultbrain.toml` in the vault's folder. A variable of the environment wins over the file: its name in capitals
 after `{ENVIRONMENT_PREFIX}`, as in `{ENVIRONMENT_PREFIX}TIMEOUT`. `vaultbrain config show` says where each value comes from.
 
+`llm.model` is the key `model` below a line `[llm]`, which stands after all settings without a table; its variable is
+`{ENVIRONMENT_PREFIX}LLM_MODEL`.
+
 The server's access token is no setting, because a vault is shared and synced: it comes from `{TOKEN_VARIABLE}`, or from the file
-that `token_file` names. The key of an embedding server comes from `{EMBEDDING_KEY_VARIABLE}`.
+that `token_file` names. The key of an embedding server comes from `{EMBEDDING_KEY_VARIABLE}`, that
+of a chat server from `{LLM_KEY_VARIABLE}` or from the variable that `llm.api_key_env` names.
 
 | setting | default | what it is |
 | --- | --- | --- |
@@ -62,7 +66,7 @@ def commands_page() -> str:
 
 def settings_page() -> str:
     rows = [
-        f"| `{field.name}` | {_default(field.name, field.default)} | {_cell(field.metadata['doc'])} |"
+        f"| `{NAMES[field.name]}` | {_default(field.name, field.default)} | {_cell(field.metadata['doc'])} |"
         for field in fields(Settings)
         if "doc" in field.metadata
     ]
@@ -102,7 +106,7 @@ def _meaning(parameter: Any) -> str:
 def _default(name: str, value: object) -> str:
     if name == "embedding":
         return '`"e5"`; `"use"` on Windows'
-    return f'`"{value}"`' if isinstance(value, str) and value else "" if value == "" else f"`{value}`"
+    return f'`"{value}"`' if isinstance(value, str) and value else "" if value == "" else f"`{str(value).lower()}`"
 
 
 def _cell(text: str) -> str:

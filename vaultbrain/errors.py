@@ -96,6 +96,12 @@ class ExportUnreadable(SourceError):
     """The export file is missing or not the expected JSON. Facts: ``address``, ``detail``."""
 
 
+class JudgedSetUnreadable(VaultbrainError):
+    """A set of queries and judgements that cannot be measured with. Facts: ``path``, ``detail``."""
+
+    exit_code = EXIT_USAGE
+
+
 class MemoNotFound(VaultbrainError):
     """Facts: ``memo_id``, ``address``."""
 
@@ -110,6 +116,14 @@ class StateUnreadable(VaultbrainError):
 
 class EmbeddingUnavailable(VaultbrainError):
     """The model cannot be loaded or the embedding server does not answer. Facts: ``embedding``, ``reason``, ``next``."""
+
+
+class RerankerUnavailable(VaultbrainError):
+    """The cross-encoder cannot be loaded or fails. Facts: ``reranker``, ``reason``, ``next``."""
+
+
+class SuggestionsUnavailable(VaultbrainError):
+    """The chat model proposed no variants of the question. Facts: ``model``, ``address``, ``reason``, ``next``."""
 
 
 class VectorStoreFailed(VaultbrainError):
@@ -226,6 +240,11 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         _NOTHING_CHANGED,
         "Export again from the server, or correct `source` in vaultbrain.toml.",
     ),
+    JudgedSetUnreadable: lambda e: Explanation(
+        f"The judged set {e.fact('path')} cannot be used: {e.fact('detail')}.",
+        "Nothing was indexed or written.",
+        "Correct the file; what it may hold says: vaultbrain bench --help",
+    ),
     MemoNotFound: lambda e: Explanation(
         f"There is no memo {e.fact('memo_id')} on {e.fact('address')} or in the mirror.",
         "Nothing was written.",
@@ -241,6 +260,16 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         f"The embedding model {e.fact('embedding')} cannot be used ({e.fact('reason')}).",
         _INDEX_STAYS,
         e.fact("next") or 'Set embedding = "e5" in vaultbrain.toml to use the bundled model.',
+    ),
+    RerankerUnavailable: lambda e: Explanation(
+        f"The cross-encoder {e.fact('reranker')} cannot be used ({e.fact('reason')}).",
+        "The index is unchanged; results are in the order of the search itself.",
+        e.fact("next") or 'Set rerank = "" in vaultbrain.toml to search without one.',
+    ),
+    SuggestionsUnavailable: lambda e: Explanation(
+        f"The chat model {e.fact('model')} at {e.fact('address')} proposed no other wordings ({e.fact('reason')}).",
+        "The index is unchanged; the search used your own words and the lexicon.",
+        e.fact("next") or "Set expand = false below [llm] in vaultbrain.toml to search without it.",
     ),
     VectorStoreFailed: lambda e: Explanation(
         f"The vector index {e.fact('path')} failed ({e.fact('reason')}).",

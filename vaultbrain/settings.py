@@ -25,29 +25,43 @@ SETTINGS_FILE = "vaultbrain.toml"
 ENVIRONMENT_PREFIX = "VAULTBRAIN_"
 TOKEN_VARIABLE = "CFLOW_API_TOKEN"  # noqa: S105  (the name of the variable, not a token)
 EMBEDDING_KEY_VARIABLE = "VAULTBRAIN_EMBEDDING_API_KEY"
+LLM_KEY_VARIABLE = "VAULTBRAIN_LLM_API_KEY"
+#: The person's own words, in our folder of the vault.
+LEXICON_FILE = "lexicon.toml"
 
 #: The package that holds e5 has no wheel for Windows.
 DEFAULT_EMBEDDING = "use" if sys.platform == "win32" else "e5"
 
 _EMBEDDING_SPEC = re.compile(r"e5|use|sentence-transformers:.+|openai:.+")
+_RERANK_SPEC = re.compile(r"(cross-encoder:.+)?")
+#: Capitals only: hardly any key is written like that, so a key put here by mistake is refused and not shown by ``config show``.
+_VARIABLE_NAME = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
+_TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value with where it came from: ``default``, the file's path, a variable's name, or ``flag``."""
+    """One value with where it came from: ``default``, the file's path, a variable's name, or ``flag``.
+
+    ``name`` as in the file; a key of a table with the table's name before it: ``llm.model``.
+    """
 
     name: str
     value: Any
     origin: str
 
 
-def _key(default: Any, doc: str) -> Any:
-    return field(default=default, metadata={"doc": doc})
+def _key(default: Any, doc: str, table: str = "") -> Any:
+    """A setting; with ``table``, a key below ``[table]``, whose field and variable have the table's name before it."""
+    return field(default=default, metadata={"doc": doc, "table": table})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Checked values. ``vault`` is the vault's real path; every other field is a key of ``vaultbrain.toml``."""
+    """Checked values. ``vault`` is the vault's real path; every other field is a key of ``vaultbrain.toml``.
+
+    ``llm_model`` is the key ``model`` of the table ``[llm]`` there, and so on.
+    """
 
     vault: Path
     source: str = _key("", "address of a CFlow or Memos server, or path of an export file (relative to the vault)")
@@ -59,12 +73,23 @@ class Settings:
     language: str = _key("auto", "language of answer notes: auto (that of the question), zh-Hans, zh-Hant or en")
     embedding: str = _key(DEFAULT_EMBEDDING, "e5, use, sentence-transformers:<name or path>, or openai:<model>")
     embedding_url: str = _key("", "address of the OpenAI-compatible server, for openai:<model>")
-    chunk_size: int = _key(160, "longest chunk in characters, unless it is one code fence or table")
-    chunk_overlap: int = _key(32, "characters that neighbouring windows of one long paragraph share")
+    chunk_size: int = _key(
+        80, "longest chunk in Chinese characters (of other scripts 2.5 times as many), unless it is one code fence or table"
+    )
+    chunk_overlap: int = _key(16, "of these so many that neighbouring windows of one long paragraph share")
     chroma_url: str = _key("", "address of a Chroma server to use instead of the local vector index")
     exact_search_limit: int = _key(40_000, "up to so many chunks are compared one by one; beyond, Chroma proposes candidates")
     timeout: int = _key(20, "seconds to wait for one answer of the memo server")
     lock_timeout: int = _key(10, "seconds to wait for another vaultbrain that is writing")
+    lexicon: str = _key(
+        "", f"file with words of your own that mean the same (relative to the vault); default: {LEXICON_FILE} in `folder`"
+    )
+    rerank: str = _key("", "cross-encoder:<name or path> reads the best hits again and puts them in order; empty for none")
+    llm_base_url: str = _key("", "address of an OpenAI-compatible chat server, such as http://127.0.0.1:11434/v1", "llm")
+    llm_model: str = _key("", "name of the chat model at that address", "llm")
+    llm_api_key_env: str = _key(LLM_KEY_VARIABLE, "the variable of the environment that holds the key, never the key", "llm")
+    llm_timeout: int = _key(20, "seconds to wait for one answer of the chat model", "llm")
+    llm_expand: bool = _key(False, "send each question to the chat model, which proposes other words to search with", "llm")
 
     @property
     def memos_folder(self) -> str:
@@ -73,6 +98,14 @@ class Settings:
     @property
     def answers_folder(self) -> str:
         return f"{self.folder}/Answers"
+
+    @property
+    def own_lexicon(self) -> Path | None:
+        """The person's own words, or None. A file that is named in the settings counts though it may be missing."""
+        if self.lexicon:
+            return self.vault / Path(self.lexicon).expanduser()
+        usual = self.vault / self.folder / LEXICON_FILE
+        return usual if usual.is_file() else None
 
     @property
     def state_folder(self) -> Path:
@@ -85,8 +118,12 @@ class Settings:
         return user_data_path("vaultbrain", appauthor=False) / f"{self.vault.name}-{digest}"
 
 
-DOCS = {f.name: str(f.metadata["doc"]) for f in fields(Settings) if "doc" in f.metadata}
 _DEFAULTS = {f.name: f.default for f in fields(Settings) if "doc" in f.metadata}
+_TABLES = {f.name: str(f.metadata["table"]) for f in fields(Settings) if f.metadata.get("table")}
+#: The name that a person knows of each field, ``llm.model`` of ``llm_model``.
+NAMES = {name: f"{_TABLES[name]}.{name.removeprefix(f'{_TABLES[name]}_')}" if name in _TABLES else name for name in _DEFAULTS}
+_FIELDS = {name: field_name for field_name, name in NAMES.items()}
+DOCS = {NAMES[f.name]: str(f.metadata["doc"]) for f in fields(Settings) if "doc" in f.metadata}
 
 
 def find_vault(start: Path) -> Path:
@@ -108,21 +145,35 @@ def load_settings(
         SettingsInvalid: the file is not TOML, or values cannot be used; all problems at once.
     """
     path = vault / SETTINGS_FILE
-    found = _read_file(path)
-    problems = [f"`{name}` is not a setting{_nearest(name)}" for name in found if name not in _DEFAULTS]
-    merged = {name: Setting(name, default, "default") for name, default in _DEFAULTS.items()}
-    merged |= {name: Setting(name, value, str(path)) for name, value in found.items() if name in _DEFAULTS}
+    problems: list[str] = []
+    found = _without_tables(_read_file(path), problems)
+    problems += [f"`{name}` is not a setting{_nearest(name)}" for name in found if name not in _FIELDS]
+    merged = {name: Setting(NAMES[name], default, "default") for name, default in _DEFAULTS.items()}
+    merged |= {_FIELDS[name]: Setting(name, value, str(path)) for name, value in found.items() if name in _FIELDS}
     for name in _DEFAULTS:
         variable = ENVIRONMENT_PREFIX + name.upper()
         if variable in environment:
-            merged[name] = Setting(name, environment[variable], variable)
-    merged |= {name: Setting(name, value, "flag") for name, value in (flags or {}).items() if value is not None}
-    checked = {name: _checked(setting, problems) for name, setting in merged.items()}
+            merged[name] = Setting(NAMES[name], environment[variable], variable)
+    merged |= {name: Setting(NAMES.get(name, name), value, "flag") for name, value in (flags or {}).items() if value is not None}
+    checked = {name: _checked(name, setting, problems) for name, setting in merged.items()}
     problems += _across(checked)
     if problems:
         raise SettingsInvalid(path=path, problems=problems)
     settings = Settings(vault=vault.resolve(), **checked)
-    return settings, tuple(Setting(name, checked[name], merged[name].origin) for name in _DEFAULTS)
+    return settings, tuple(Setting(NAMES[name], checked[name], merged[name].origin) for name in _DEFAULTS)
+
+
+def _without_tables(found: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
+    """The keys of known tables with the table's name before them, and all others as they are."""
+    flat: dict[str, Any] = {}
+    for name, value in found.items():
+        if name not in _TABLES.values():
+            flat[name] = value
+        elif isinstance(value, dict):
+            flat |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            problems.append(f"`{name}` must be a table: a line [{name}], and its settings below")
+    return flat
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -139,22 +190,35 @@ def _read_file(path: Path) -> dict[str, Any]:
 def _nearest(name: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, _DEFAULTS, n=1)
+    table, _, key = name.partition(".")
+    if table in _TABLES.values() and key in _FIELDS:
+        return f"; `{key}` must stand above the line [{table}]"
+    close = get_close_matches(name, _FIELDS, n=1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def _checked(setting: Setting, problems: list[str]) -> Any:
-    default, value = _DEFAULTS[setting.name], setting.value
-    name = setting.origin if setting.origin.startswith(ENVIRONMENT_PREFIX) else setting.name
-    if isinstance(default, int) and isinstance(value, str) and value.isdecimal():
+def _checked(name: str, setting: Setting, problems: list[str]) -> Any:
+    """The value of the field ``name``, or its default and a problem more."""
+    default, value = _DEFAULTS[name], setting.value
+    from_environment = setting.origin.startswith(ENVIRONMENT_PREFIX)
+    shown = setting.origin if from_environment else setting.name
+    if isinstance(default, bool):
+        value = _TRUTH.get(value.strip().lower(), value) if from_environment else value
+    elif isinstance(default, int) and isinstance(value, str) and value.isdecimal():
         value = int(value)
     if type(value) is not type(default):
-        problems.append(f"`{name}` must be {'a whole number' if isinstance(default, int) else 'text in quotes'}")
+        problems.append(f"`{shown}` must be {_kind_of(default)}")
         return default
-    if complaint := complaint_about(setting.name, value):
-        problems.append(f"`{name}` {complaint}")
+    if complaint := complaint_about(name, value):
+        problems.append(f"`{shown}` {complaint}")
         return default
     return value
+
+
+def _kind_of(default: object) -> str:
+    if isinstance(default, bool):
+        return "true or false, without quotes"
+    return "a whole number" if isinstance(default, int) else "text in quotes"
 
 
 def complaint_about(name: str, value: Any) -> str:
@@ -168,6 +232,10 @@ def _across(values: Mapping[str, Any]) -> list[str]:
         problems.append("`chunk_overlap` must be at most half of `chunk_size`")
     if values["embedding"].startswith("openai:") and not values["embedding_url"]:
         problems.append("`embedding_url` must be set when `embedding` is openai:<model>")
+    if values["llm_base_url"] and not values["llm_model"].strip():
+        problems.append("`llm.model` must be set when `llm.base_url` is")
+    if values["llm_expand"] and not values["llm_base_url"]:
+        problems.append("`llm.base_url` must be set when `llm.expand` is true")
     return problems
 
 
@@ -204,6 +272,20 @@ def _url_complaint(value: str) -> str:
     return "" if not value or re.match(r"https?://[^/]", value) else "must start with http:// or https://"
 
 
+def _llm_url_complaint(value: str) -> str:
+    """The file is shared, and messages show the address; a login or a key in it would be, too."""
+    if re.match(r"[^/?#]*//[^/?#]*@|[^?#]*[?#]", value):
+        return "must be an address without a name, password or ?; the key goes into the variable that `llm.api_key_env` names"
+    return _url_complaint(value)
+
+
+def _variable_complaint(value: str) -> str:
+    """Says nothing of the value: it may be the key."""
+    if value == TOKEN_VARIABLE:
+        return f"must not be {TOKEN_VARIABLE}: that is for the memo server alone"
+    return "" if _VARIABLE_NAME.fullmatch(value) else "must be the name of a variable in capitals; the key itself goes into that"
+
+
 def _between(low: int, high: int) -> Callable[[int], str]:
     return lambda value: "" if low <= value <= high else f"must be between {low} and {high}"
 
@@ -219,7 +301,11 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "embedding": lambda value: (
         "" if _EMBEDDING_SPEC.fullmatch(value) else "must be e5, use, sentence-transformers:<name> or openai:<model>"
     ),
-    "chunk_size": _between(40, 2_000),
+    "rerank": lambda value: "" if _RERANK_SPEC.fullmatch(value) else "must be cross-encoder:<name or path>, or empty",
+    "llm_base_url": _llm_url_complaint,
+    "llm_api_key_env": _variable_complaint,
+    "llm_timeout": _between(1, 600),
+    "chunk_size": _between(20, 2_000),
     "chunk_overlap": _between(0, 1_000),
     "exact_search_limit": _between(0, 1_000_000),
     "timeout": _between(1, 600),
@@ -243,3 +329,8 @@ def read_token(settings: Settings, *, environment: Mapping[str, str] = os.enviro
 def read_embedding_key(*, environment: Mapping[str, str] = os.environ) -> str:
     """The key for an OpenAI-compatible embedding server, or an empty string. A key for somewhere else is never borrowed."""
     return environment.get(EMBEDDING_KEY_VARIABLE, "").strip()
+
+
+def read_llm_key(settings: Settings, *, environment: Mapping[str, str] = os.environ) -> str:
+    """The key for the chat server, from the variable that the settings name and no other, or an empty string."""
+    return environment.get(settings.llm_api_key_env, "").strip()

@@ -8,18 +8,18 @@ Nobody imports this module but the doors, so no loop can hide in that.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import MemoNotFound, SourceError, UsageProblem
+from vaultbrain.errors import MemoNotFound, SettingsInvalid, SourceError, UsageProblem, VaultNotFound
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
 from vaultbrain.index.embedding import embedding_fingerprint, model_name, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
-from vaultbrain.settings import find_vault, load_settings, read_embedding_key, read_token
+from vaultbrain.settings import SETTINGS_FILE, find_vault, load_settings, read_embedding_key, read_token
 from vaultbrain.sources.detect import open_source
 from vaultbrain.sync.indexing import Indexer
 from vaultbrain.sync.lock import writing
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from vaultbrain.answer.ask import Asked
+    from vaultbrain.bench.cached_embedder import CachedEmbedder
+    from vaultbrain.bench.judged import JudgedSet
+    from vaultbrain.bench.run import BenchProgress, BenchResult, MeasuredSet
     from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
@@ -191,6 +194,31 @@ class Brain:
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
             return list(catalog.manifest())
 
+    def bench(
+        self,
+        sets: Sequence[str | Path],
+        *,
+        channel: str = "hybrid",
+        cache_dir: Path | None = None,
+        progress: BenchProgress | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> BenchResult:
+        """Measures of searching, with these settings, on judged sets. Neither the vault nor its state is written to.
+
+        Vectors are kept in ``cache_dir`` (default: the user's cache folder) for the next time; ``notice`` hears in a sentence
+        when that is not possible. Raises ``JudgedSetUnreadable`` before anything is done, ``EmbeddingUnavailable``, and
+        ``Interrupted`` soon after ``should_stop`` said so.
+        """
+        from vaultbrain.bench.cached_embedder import CachedEmbedder, default_cache_dir
+        from vaultbrain.bench.judged import read_judged_set
+        from vaultbrain.bench.run import BenchResult
+
+        judged_sets = [read_judged_set(Path(path)) for path in sets]
+        how = {"channel": channel, "should_stop": should_stop} | ({"progress": progress} if progress else {})
+        with CachedEmbedder(cache_dir or default_cache_dir(), self.fingerprint, self._open_embedder, notice) as embedder:
+            return BenchResult(tuple(self._measure(judged, embedder, how) for judged in judged_sets))
+
     # how the parts are made
 
     @property
@@ -282,6 +310,23 @@ class Brain:
             checked_at=self._checked_at(),
         )
 
+    def _measure(self, judged: JudgedSet, embedder: CachedEmbedder, how: Mapping[str, Any]) -> MeasuredSet:
+        """In a brain of its own that lives in a temporary folder: all its parts are made as for a vault."""
+        from tempfile import TemporaryDirectory
+
+        from vaultbrain.bench.run import BenchParts, measure_set
+
+        with TemporaryDirectory(prefix="vaultbrain-bench-", ignore_cleanup_errors=True) as folder:
+            # Without the Chroma server, whose collections outlive the folder.
+            settings = replace(self.settings, vault=Path(folder), state_dir=str(Path(folder, "state")), chroma_url="")
+            brain = Brain(settings, environment=self._environment, clock=self._clock, embedder=embedder)
+            with brain._catalog() as catalog:
+                try:
+                    return measure_set(BenchParts(catalog, brain._profile, embedder, brain._search_parts(catalog), **how), judged)
+                finally:
+                    if brain._store:
+                        brain._store.close()
+
     def _open_embedder(self) -> Embedder:
         if self._embedder is None:
             self._embedder = open_embedder(
@@ -332,4 +377,25 @@ class Brain:
 def open_brain(vault: str | Path | None = None, **flags: Any) -> Brain:
     """The brain of the vault at or above ``vault`` (default: the working folder); ``flags`` override settings."""
     settings, _ = load_settings(find_vault(Path(vault or ".")), flags=flags)
+    return Brain(settings)
+
+
+def open_brain_anywhere(vault: str | Path | None = None) -> Brain:
+    """As ``open_brain``; without a vault here or above, a brain with the defaults and the environment's settings.
+
+    Such a brain can only do what needs no vault: there is no folder behind it.
+    """
+    try:
+        return open_brain(vault)
+    except VaultNotFound:
+        if vault is not None:
+            raise
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        Path(folder, SETTINGS_FILE).touch()
+        try:
+            settings, _ = load_settings(Path(folder))
+        except SettingsInvalid as error:
+            raise SettingsInvalid(path="The environment", problems=error.facts["problems"]) from error
     return Brain(settings)

@@ -113,5 +113,5 @@ def config_show(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         return
     width = max(len(setting.name) for setting in shown)
     for setting in shown:
-        value = f'"{setting.value}"' if isinstance(setting.value, str) else setting.value
+        value = f'"{setting.value}"' if isinstance(setting.value, str) else str(setting.value).lower()  # as in TOML
         answer(f"{setting.name:<{width}}  {value}  [{setting.origin}]\n{'':<{width}}  {DOCS[setting.name]}")

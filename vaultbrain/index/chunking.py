@@ -1,7 +1,9 @@
-"""Chunker ``paragraph-v1``: where a memo is cut for finding. (For citing, see the block anchors in ``vault``.)
+"""Chunker ``paragraph-v2``: where a memo is cut for finding. (For citing, see the block anchors in ``vault``.)
 
-Pure. A chunk is a paragraph, that is, what stands between blank lines. A paragraph longer than ``chunk_size`` characters is
-cut by a window with overlap, at the end of a sentence or line where one is near; a code fence or a table is never cut inside.
+Pure. A chunk is a paragraph, that is, what stands between blank lines. A paragraph longer than ``chunk_size`` is cut by a window
+with overlap, at the end of a sentence or line where one is near; a code fence or a table is never cut inside. Lengths are
+counted in Chinese characters, and ``LETTERS_PER_CHARACTER`` other ones count as one of them, so that a chunk says about as much
+in either language.
 Data URIs are taken out first. Text without a letter or digit makes no chunk. A chunk's id holds its ordinal in the memo, not
 its position, and equal texts keep their vector, so an added paragraph embeds only itself.
 """
@@ -10,15 +12,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from vaultbrain.index.centring import LETTERS_PER_CHARACTER
 from vaultbrain.index.fold import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CHUNKER_VERSION = "paragraph-v1"
+CHUNKER_VERSION = "paragraph-v2"
 
 #: What a model is given of one chunk at most, in characters. Only a code fence or a table can be longer; e5 averages windows
 #: of longer text in linear time (0.12-0.15 s per 100 characters), which blurs the vector and lets one memo stop a sync.
@@ -33,6 +38,10 @@ _FENCE_OPEN = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TABLE_ROW = re.compile(r"\s*\|.*\|?\s*$")
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.(?=\s)")
 _WEAK_END = re.compile(r"[，、,\s]")
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]")
+
+#: Sums of 1 / LETTERS_PER_CHARACTER are not exact.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkProfile:
-    """What chunks depend on. ``size`` and ``overlap`` are characters."""
+    """What chunks depend on. ``size`` and ``overlap`` are Chinese characters, or as much of another script (``length_of``)."""
 
     size: int
     overlap: int
@@ -99,7 +108,7 @@ def _fence_after(line: str, fence: str) -> str:
 
 def _pieces(lines: list[str], profile: ChunkProfile) -> Iterator[str]:
     text = "\n".join(lines)
-    if len(text) <= profile.size:
+    if length_of(text) <= profile.size:
         yield text
         return
     for run, is_whole in _runs(lines):
@@ -126,27 +135,34 @@ def _runs(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
         yield run, run_kind != "prose"
 
 
+def length_of(text: str) -> float:
+    """How long the text is, in Chinese characters: anything else counts ``1 / LETTERS_PER_CHARACTER``."""
+    wide = len(_WIDE.findall(text))
+    return wide + (len(text) - wide) / LETTERS_PER_CHARACTER
+
+
 def _windows(text: str, profile: ChunkProfile) -> Iterator[str]:
+    reach = [0.0, *accumulate(1.0 if _WIDE.match(character) else 1 / LETTERS_PER_CHARACTER for character in text)]
     start = 0
-    while len(text) - start > profile.size:
-        end = _cut(text, start, profile.size)
+    while reach[-1] - reach[start] > profile.size:
+        full = bisect_right(reach, reach[start] + profile.size + _ROUNDING) - 1
+        earliest = bisect_right(reach, reach[start] + profile.size * _EARLIEST_CUT) - 1
+        end = _cut(text, start, earliest, max(full, start + 1))
         yield text[start:end]
-        start = _resume(text, end, profile.overlap)
+        start = _resume(text, end, bisect_left(reach, reach[end] - profile.overlap - _ROUNDING))
     yield text[start:]
 
 
-def _cut(text: str, start: int, size: int) -> int:
-    """Where the window that begins at ``start`` ends: after a sentence, else after a clause or word, else at ``size``."""
-    earliest = start + int(size * _EARLIEST_CUT)
+def _cut(text: str, start: int, earliest: int, full: int) -> int:
+    """Where the window that begins at ``start`` ends: after a sentence, else after a clause or word, else at ``full``."""
     for ends in (_SENTENCE_END, _WEAK_END):
-        found = [match.end() for match in ends.finditer(text, earliest, start + size)]
+        found = [match.end() for match in ends.finditer(text, max(earliest, start), full)]
         if found:
             return found[-1]
-    return start + size
+    return full
 
 
-def _resume(text: str, end: int, overlap: int) -> int:
-    """Where the next window begins: ``overlap`` back, moved forward to a clause or word end so that no word is cut."""
-    start = end - overlap
-    found = next((match.end() for match in _WEAK_END.finditer(text, start, end)), None) if overlap else None
-    return found if found is not None and found < end else start if overlap else end
+def _resume(text: str, end: int, start: int) -> int:
+    """Where the next window begins: at ``start``, moved forward to a clause or word end so that no word is cut."""
+    found = next((match.end() for match in _WEAK_END.finditer(text, start, end)), None)
+    return found if found is not None and found < end else start

