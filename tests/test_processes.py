@@ -279,7 +279,7 @@ READS = (
     "counts",
     "folded_tags",
     "match_keywords",
-    "memos_with_character",
+    "memos_containing",
     "document_frequencies",
     "load_vectors",
     "sample_vectors",

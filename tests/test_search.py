@@ -11,20 +11,8 @@ from hypothesis import strategies as st
 from tiny_embedder import TinyEmbedder
 
 from vaultbrain.errors import EmbeddingUnavailable, UsageProblem
-from vaultbrain.retrieve.expand import MAX_VARIANTS, expand, load_lexicon
-from vaultbrain.retrieve.fusion import (
-    E5_PROFILE,
-    EXCLUDED,
-    RELATED,
-    STRONG,
-    WEAK,
-    fuse,
-    highest_bm25,
-    inverse_document_frequency,
-    label,
-    on_e5_scale,
-    sureness,
-)
+from vaultbrain.retrieve.expand import MAX_VARIANTS, Sources, expand
+from vaultbrain.retrieve.lexicon import load_lexicon
 from vaultbrain.retrieve.query import language_of, read_query
 
 if TYPE_CHECKING:
@@ -224,48 +212,10 @@ def test_the_language_and_script_of_a_question(text: str, language: str) -> None
 
 def test_expansion_puts_the_persons_words_first_and_repeats_none() -> None:
     """The literal words weigh most; synonyms, the other language and existing tags follow, each once."""
-    variants = expand(read_query("观影"), ["IMAX"], tags={"观影", "片单"})
+    sources = Sources(load_lexicon(), tags={"观影", "片单"}, given=["IMAX"])
+    variants = expand(read_query("观影"), sources)
     texts = [v.text for v in variants]
     assert texts[:2] == ["观影", "imax"]
     assert len(texts) == len(set(texts)) <= MAX_VARIANTS
     assert {"电影", "movie", "#观影", "#片单"} <= set(texts)
     assert all(v.weight < variants[0].weight and v.reason for v in variants[1:])
-
-
-def test_the_lexicon_is_folded_and_without_repeats_in_a_group() -> None:
-    """Entries that folding would change could never be met."""
-    from vaultbrain.index.fold import fold
-
-    for group in load_lexicon():
-        assert len(set(group)) == len(group)
-        assert all(fold(word) == word for word in group)
-
-
-def test_bm25_bounds_by_hand() -> None:
-    """idf of 1 in 7 memos is ln(6.5 / 1.5); an unseen word counts with ln(7.5 / 0.5); times k1 + 1."""
-    assert inverse_document_frequency(7, 1) == pytest.approx(1.4663, abs=1e-4)
-    assert highest_bm25(["a", "b"], {"a": 1}, 7) == pytest.approx((1.4663 + 2.7081) * 2.2, abs=1e-3)
-    assert inverse_document_frequency(7, 7) == 1e-6
-
-
-def test_fusion_by_hand() -> None:
-    """Half of words to the power 1.5, half of the cosine over 0.6; words alone when there is no vector."""
-    assert fuse(0.64, 0.3, E5_PROFILE) == pytest.approx(0.5 * 0.512 + 0.5 * 0.5)
-    assert fuse(0.64, None, E5_PROFILE) == pytest.approx(0.8 * 0.512)
-    assert fuse(0.0, -0.4, E5_PROFILE) == 0.0
-    assert sureness(0.2, 0.8, 0.25, E5_PROFILE) == pytest.approx(0.4)
-    assert sureness(0.5, 0.8, 0.0, E5_PROFILE) == 0.5
-    assert sureness(0.2, 0.8, None, E5_PROFILE) == 0.8
-
-
-def test_labels_by_score_and_by_sure_words() -> None:
-    """The limits belong to the better label; very sure words are strong whatever the model says."""
-    p = E5_PROFILE
-    assert [label(s, 0.0, p) for s in (p.strong, p.related, p.weak, p.weak - 0.001)] == [STRONG, RELATED, WEAK, EXCLUDED]
-    assert label(0.3, p.strong_words, p) == STRONG
-
-
-def test_other_models_are_measured_by_what_is_ordinary() -> None:
-    """A cosine of 0.9 says nothing where everything is 0.88; the scale is one deviation to 0.1."""
-    assert on_e5_scale(0.9, 0.88, 0.02) == pytest.approx(0.1)
-    assert on_e5_scale(0.88, 0.88, 0.0) == 0.0

@@ -19,7 +19,7 @@ from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
 from vaultbrain.index.embedding import embedding_fingerprint, model_name, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
-from vaultbrain.settings import SETTINGS_FILE, find_vault, load_settings, read_embedding_key, read_token
+from vaultbrain.settings import SETTINGS_FILE, find_vault, load_settings, read_embedding_key, read_llm_key, read_token
 from vaultbrain.sources.detect import open_source
 from vaultbrain.sync.indexing import Indexer
 from vaultbrain.sync.lock import writing
@@ -42,7 +42,11 @@ if TYPE_CHECKING:
     from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
+    from vaultbrain.retrieve.crossencoder import Reranker
+    from vaultbrain.retrieve.dictionary import Dictionary
+    from vaultbrain.retrieve.meaning import TableCache
     from vaultbrain.retrieve.search import SearchParts, SearchResult
+    from vaultbrain.retrieve.suggest import Suggestions
     from vaultbrain.settings import Settings
     from vaultbrain.sources.listing import Source
     from vaultbrain.sync.lock import WriterLock
@@ -93,6 +97,9 @@ class Brain:
         self._vault = Vault(settings.vault)
         self._templates = Templates(settings.vault / settings.folder / OVERRIDES_FOLDER)
         self._store: VectorStore | None = None
+        self._tables: TableCache | None = None
+        self._dictionary: Dictionary | None = None
+        self._reranker: Reranker | None = None
 
     # what people call
 
@@ -199,6 +206,7 @@ class Brain:
         sets: Sequence[str | Path],
         *,
         channel: str = "hybrid",
+        without: Sequence[str] = (),
         cache_dir: Path | None = None,
         progress: BenchProgress | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -206,6 +214,7 @@ class Brain:
     ) -> BenchResult:
         """Measures of searching, with these settings, on judged sets. Neither the vault nor its state is written to.
 
+        ``without``: some of ``retrieve.search.INGREDIENTS``, to see what each of them brings.
         Vectors are kept in ``cache_dir`` (default: the user's cache folder) for the next time; ``notice`` hears in a sentence
         when that is not possible. Raises ``JudgedSetUnreadable`` before anything is done, ``EmbeddingUnavailable``, and
         ``Interrupted`` soon after ``should_stop`` said so.
@@ -217,7 +226,8 @@ class Brain:
         judged_sets = [read_judged_set(Path(path)) for path in sets]
         how = {"channel": channel, "should_stop": should_stop} | ({"progress": progress} if progress else {})
         with CachedEmbedder(cache_dir or default_cache_dir(), self.fingerprint, self._open_embedder, notice) as embedder:
-            return BenchResult(tuple(self._measure(judged, embedder, how) for judged in judged_sets))
+            leave_out = frozenset(without)
+            return BenchResult(tuple(self._measure(judged, embedder, leave_out, how) for judged in judged_sets))
 
     # how the parts are made
 
@@ -299,8 +309,10 @@ class Brain:
             Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report).cut_memos(no_progress)
 
     def _search_parts(self, catalog: Catalog) -> SearchParts:
+        from vaultbrain.retrieve.meaning import TableCache
         from vaultbrain.retrieve.search import SearchParts
 
+        self._tables = self._tables or TableCache()
         return SearchParts(
             catalog=catalog,
             fingerprint=self.fingerprint,
@@ -308,9 +320,38 @@ class Brain:
             store=self._vector_store,
             exact_search_limit=self.settings.exact_search_limit,
             checked_at=self._checked_at(),
+            tables=self._tables,
+            zone=self._zone,
+            own_lexicon=self.settings.own_lexicon,
+            open_dictionary=self._open_dictionary,
+            suggest=self._suggest if self.settings.llm_expand else None,
+            open_reranker=self._open_reranker if self.settings.rerank else None,
         )
 
-    def _measure(self, judged: JudgedSet, embedder: CachedEmbedder, how: Mapping[str, Any]) -> MeasuredSet:
+    def _open_dictionary(self) -> Dictionary | None:
+        from vaultbrain.retrieve.dictionary import open_dictionary
+
+        if self._dictionary is None:
+            self._dictionary = open_dictionary()
+        return self._dictionary
+
+    def _suggest(self, question: str) -> Suggestions:
+        from vaultbrain.retrieve.suggest import ChatModel, suggest_variants
+
+        settings = self.settings
+        key = read_llm_key(settings, environment=self._environment)
+        return suggest_variants(ChatModel(settings.llm_base_url, settings.llm_model, key, settings.llm_timeout), question)
+
+    def _open_reranker(self) -> Reranker:
+        from vaultbrain.retrieve.crossencoder import open_reranker
+
+        if self._reranker is None:
+            self._reranker = open_reranker(self.settings.rerank)
+        return self._reranker
+
+    def _measure(
+        self, judged: JudgedSet, embedder: CachedEmbedder, leave_out: frozenset[str], how: Mapping[str, Any]
+    ) -> MeasuredSet:
         """In a brain of its own that lives in a temporary folder: all its parts are made as for a vault."""
         from tempfile import TemporaryDirectory
 
@@ -322,7 +363,8 @@ class Brain:
             brain = Brain(settings, environment=self._environment, clock=self._clock, embedder=embedder)
             with brain._catalog() as catalog:
                 try:
-                    return measure_set(BenchParts(catalog, brain._profile, embedder, brain._search_parts(catalog), **how), judged)
+                    parts = replace(brain._search_parts(catalog), own_lexicon=self.settings.own_lexicon, leave_out=leave_out)
+                    return measure_set(BenchParts(catalog, brain._profile, embedder, parts, **how), judged)
                 finally:
                     if brain._store:
                         brain._store.close()

@@ -208,7 +208,7 @@ def _ask(parts: BenchParts, query: JudgedQuery) -> tuple[Asked, SearchResult]:
     result = search(parts.search_parts, query.text, top_k=DEPTH, channel=parts.channel)
     elapsed = time.perf_counter() - started
     search_s = elapsed - (parts.embedder.spent_s - embedding_before)
-    ranking = tuple(hit.memo_id for hit in result.hits)
+    ranking = tuple(memo_id for hit in result.hits for memo_id in (hit.memo_id, *hit.copies))
     return Asked(query, ranking, search_s, parts.embedder.model_s - model_before), result
 
 

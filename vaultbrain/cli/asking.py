@@ -50,9 +50,12 @@ def search(
     _refuse_blank(query, "query")
     result = open_brain(vault).search(query, top_k=top_k, variants=variant or (), channel=channel)
     if as_json:
-        answer_json(result.as_json())
+        answer_json(result.as_json(explain=explain))
         return
-    for shortcoming in result.coverage.degraded:
+    for shortcoming in (
+        *result.coverage.degraded,
+        *map("not a filter, searched for as words: {}".format, result.coverage.filters_ignored),
+    ):
         say(f"note: {shortcoming}")
     answer("\n\n".join(_shown(result, explain=explain)))
 
@@ -65,8 +68,9 @@ def _refuse_blank(text: str, name: str) -> None:
 def _shown(result: SearchResult, *, explain: bool) -> list[str]:
     if not result.hits:
         nearest = "; ".join(f"#{hit.memo_id} {hit.title[:40]}" for hit in result.nearest)
+        unmet = f" No memo has: {', '.join(result.coverage.unmet)}." if result.coverage.unmet else ""
         shown = [
-            f"Nothing found for {result.query.text[:_LONGEST_ECHO]!r}."
+            f"Nothing found for {result.query.text[:_LONGEST_ECHO]!r}.{unmet}"
             + (f" Nearest, but too far off: {nearest}" if nearest else "")
         ]
     else:
@@ -76,13 +80,20 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
         head = f"{number}. #{hit.memo_id} · {LABELS[hit.label]}{title}"
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
-        shown.append("\n".join([head, body, where] + ([f"   {_why(hit)}"] if explain else [])))
+        copies = [f"   the same: {', '.join(f'#{memo_id}' for memo_id in hit.copies)}"] if hit.copies else []
+        shown.append("\n".join([head, body, where, *copies, *(_why(hit) if explain else [])]))
     return shown + ([_searched(result)] if explain else [])
 
 
-def _why(hit: Hit) -> str:
-    meaning = "no vector" if hit.cosine is None else f"likeness {hit.cosine:.3f}"
-    return f"score {hit.score:.3f} = words {hit.words:.3f}, {meaning}; met: {', '.join(hit.matched) or '-'}"
+def _why(hit: Hit) -> list[str]:
+    """How the score came about, and which variants stand in the memo."""
+    parts = " ".join(f"{'-' if worth < 0 else '+'} {name} {abs(worth):.3f}" for name, worth in hit.why.items())
+    likeness = "no vector" if hit.cosine is None else f"likeness {hit.cosine:.3f}"
+    families: dict[str, list[str]] = {}
+    for variant in hit.met:
+        families.setdefault(variant.family, []).append(variant.text)
+    met = "; ".join(f"{family}: {', '.join(texts)}" for family, texts in families.items())
+    return [f"   score {hit.score:.3f} = {parts.removeprefix('+ ')} ({likeness})", f"   met {met or 'no variant whole'}"]
 
 
 def _searched(result: SearchResult) -> str:
@@ -91,8 +102,17 @@ def _searched(result: SearchResult) -> str:
         f"Searched {coverage.memos_searched} of {coverage.memos} memos; {coverage.chunks_with_vector} of {coverage.chunks} chunks"
         f" have vectors ({coverage.model}); synced {coverage.checked_at or 'never'}."
     )
-    variants = [f"  {v.text} ({v.family}, {v.weight}): {v.memos} memos; {v.reason}" for v in coverage.variants]
-    return "\n".join([searched, *variants])
+    found = (
+        f"Found {coverage.found}: {coverage.keyword_memos} by words, {coverage.semantic_memos} by meaning, {coverage.both_memos} by"
+        f" both; {coverage.copies} copies folded; {coverage.left_out} with a word of the question left out as too far off."
+    )
+    filters = [f"Only memos with: {'; '.join(coverage.filters)}."] if coverage.filters else []
+    tried = [f"  {v.text} ({v.family}, {v.weight}): {_memos(v.memos)}; {v.reason}" for v in coverage.variants]
+    return "\n".join([searched, found, *filters, *(["Tried:"] if tried else []), *tried])
+
+
+def _memos(count: int) -> str:
+    return "1 memo" if count == 1 else f"{count} memos"
 
 
 def ask(

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from vaultbrain.bench.run import BenchResult, Figures, MeasuredSet
 
 CHANNELS = ("hybrid", "keyword", "semantic")
+#: As ``retrieve.search.INGREDIENTS``, which is not imported for every ``--help``; a test holds them equal.
+INGREDIENTS = (
+    "lexicon", "dictionary", "wide vector", "translated vector", "other region", "as typed", "relations", "rerank", "copies"
+)  # fmt: skip
+
 
 _STAGES = {"memos": "documents read", "chunks": "documents cut", "vectors": "vectors", "queries": "queries asked"}
 #: Seconds between two drawings of the line that says how far it is.
@@ -48,6 +53,12 @@ def bench(
     channel: Annotated[
         str, typer.Option("--channel", metavar="|".join(CHANNELS), help="Search by words, by meaning, or both.")
     ] = "hybrid",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="PART", help=f"Leave a part of the search out, to see what it brings: {', '.join(INGREDIENTS)}."
+        ),
+    ] = None,
     run_out: Annotated[
         Path | None,
         typer.Option(
@@ -76,8 +87,10 @@ def bench(
     """
     if channel not in CHANNELS:
         raise UsageProblem(what=f"--channel {channel} is not known.", next=f"Use one of: {', '.join(CHANNELS)}")
+    if unknown := [part for part in without or () if part not in INGREDIENTS]:
+        raise UsageProblem(what=f"--without {unknown[0]} is not known.", next=f"Use some of: {', '.join(INGREDIENTS)}")
     files = _run_files(run_out, sets) if run_out else []
-    result = _measure(sets, vault, channel, cache_dir)
+    result = _measure(sets, vault, channel, without or (), cache_dir)
     for path, one in zip(files, result.sets, strict=bool(files)):
         _write_whole(path, json.dumps(one.run, ensure_ascii=False))
     for one in result.sets:
@@ -89,13 +102,16 @@ def bench(
         answer("\n\n".join([*map(_shown, result.sets), *([_shown_mean(result)] if len(result.sets) > 1 else [])]))
 
 
-def _measure(sets: Sequence[Path], vault: str | None, channel: str, cache_dir: Path | None) -> BenchResult:
+def _measure(
+    sets: Sequence[Path], vault: str | None, channel: str, without: Sequence[str], cache_dir: Path | None
+) -> BenchResult:
     brain = open_brain_anywhere(vault)
     with stopping() as should_stop, _StatusLine() as progress:
         try:
             return brain.bench(
                 sets,
                 channel=channel,
+                without=without,
                 cache_dir=cache_dir.expanduser() if cache_dir else None,
                 progress=progress,
                 should_stop=should_stop,

@@ -64,6 +64,9 @@ CREATE TABLE texts (number INTEGER PRIMARY KEY, folded TEXT NOT NULL);
 CREATE TABLE memo_facts (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL, created INTEGER NOT NULL,
     visibility TEXT NOT NULL, pinned INTEGER NOT NULL, has_link INTEGER NOT NULL);
+CREATE TABLE relations (
+    memo_id TEXT NOT NULL, related_id TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (memo_id, related_id, kind)) WITHOUT ROWID;
+CREATE INDEX relations_by_related ON relations (related_id);
 """
 
 
@@ -215,6 +218,17 @@ class Catalog:
     def write_meta(self, name: str, value: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
+    def chunks_version(self) -> str:
+        """Another one whenever a chunk or a vector may have come, gone or changed; until then what all of them give can be kept."""
+        identity = self.path.stat().st_ino if self.path else 0
+        return f"{identity}/{self.read_meta(_CHUNKS_VERSION)}"
+
+    def _note_chunk_change(self) -> None:
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            (_CHUNKS_VERSION,),
+        )
+
     # memos
 
     def memo_marks(self) -> dict[str, MemoMark]:
@@ -257,13 +271,16 @@ class Catalog:
         facts = (number, memo.id, memo.created, memo.visibility.casefold(), memo.pinned, has_link)
         self._db.execute("INSERT OR REPLACE INTO texts VALUES (?, ?)", (number, folded))
         self._db.execute("INSERT OR REPLACE INTO memo_facts VALUES (?, ?, ?, ?, ?, ?)", facts)
+        self._db.execute("DELETE FROM relations WHERE memo_id = ?", (memo.id,))
+        pairs = [(memo.id, relation.related_id, relation.kind) for relation in memo.relations if relation.memo_id == memo.id]
+        self._db.executemany("INSERT OR IGNORE INTO relations VALUES (?, ?, ?)", pairs)
 
     def delete_memo(self, memo_id: str, *, title: str, deleted_at: str, trash_path: str) -> None:
         """Forgets the memo, its chunks and its note's row; leaves a tombstone. Its vectors fall with ``prune_vectors``."""
         for table, key in (("keywords", "rowid"), ("texts", "number"), ("memo_facts", "number")):
             self._db.execute(f"DELETE FROM {table} WHERE {key} = (SELECT number FROM memos WHERE id = ?)", (memo_id,))
         self.replace_chunks(memo_id, "", [], chunker="")
-        for table in ("chunked", "indexed", "notes", "memo_tags"):
+        for table in ("chunked", "indexed", "notes", "memo_tags", "relations"):
             self._db.execute(f"DELETE FROM {table} WHERE memo_id = ?", (memo_id,))
         self._db.execute("DELETE FROM memos WHERE id = ?", (memo_id,))
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)", (memo_id, title, deleted_at, trash_path))
@@ -290,6 +307,7 @@ class Catalog:
         if old != new:
             # What was said of the old chunks: should the text change back before the new ones are indexed, it would be believed.
             self._db.execute("DELETE FROM indexed WHERE memo_id = ?", (memo_id,))
+            self._note_chunk_change()
         self._db.execute("DELETE FROM chunks WHERE memo_id = ?", (memo_id,))
         self._db.executemany(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", [(c.id, memo_id, c.index, digest, c.text) for c, digest in chunks]
@@ -316,6 +334,7 @@ class Catalog:
 
     def write_vectors(self, fingerprint: str, rows: Iterable[tuple[str, float, bytes]]) -> None:
         """Vectors as (text hash, CJK share, float32 bytes); every chunk of these texts is queued for Chroma."""
+        self._note_chunk_change()
         for digest, share, vector in rows:
             self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", (fingerprint, digest, share, vector))
             self._db.execute("INSERT OR REPLACE INTO outbox SELECT chunk_id, 0 FROM chunks WHERE text_hash = ?", (digest,))
@@ -354,6 +373,7 @@ class Catalog:
 
     def forget_vectors(self, fingerprint: str) -> None:
         """Deletes all vectors of this model and what was recorded of the index: the start of a full rebuild."""
+        self._note_chunk_change()
         self._db.execute("DELETE FROM vectors WHERE fingerprint = ?", (fingerprint,))
         self._db.execute("DELETE FROM indexed")
         self._db.execute("DELETE FROM chunked")
@@ -439,15 +459,23 @@ class Catalog:
         )
         return [(memo_id, float(score)) for memo_id, score in rows]
 
+    def memos_meeting(self, expression: str) -> list[str]:
+        """Ids of all memos that an FTS5 expression meets, in any order and without scores, which take longest."""
+        rows = self._db.execute(
+            "SELECT m.id FROM keywords CROSS JOIN memo_facts m ON m.number = keywords.rowid WHERE keywords MATCH ?", (expression,)
+        )
+        return [memo_id for (memo_id,) in rows]
+
+    def meets_any(self, expression: str) -> bool:
+        """Whether an FTS5 expression meets a memo at all."""
+        return self._db.execute("SELECT 1 FROM keywords WHERE keywords MATCH ? LIMIT 1", (expression,)).fetchone() is not None
+
     def memos_containing(self, folded_part: str, limit: int) -> list[str]:
         """Ids of memos with these characters anywhere in their text (``tokens.searchable``), newest first.
 
         Goes through all texts: FTS5 knows words, and no part of one.
         """
         return self._meeting([_has_part(folded_part)], limit)
-
-    def memos_with_character(self, character: str, limit: int) -> list[str]:
-        return self.memos_containing(character, limit)
 
     def memos_in_scope(self, scope: Scope) -> set[str]:
         """Ids of all memos that meet every condition; of every memo when there is none."""
@@ -483,6 +511,40 @@ class Catalog:
             row = self._db.execute("SELECT doc FROM keyword_terms WHERE term = ?", (term,)).fetchone()
             if row:
                 found[term] = int(row[0])
+        return found
+
+    def folded_texts(self, memo_ids: Sequence[str]) -> dict[str, str]:
+        """memo id → its folded text (``tokens.searchable``)."""
+        found: dict[str, str] = {}
+        for part in _parts(memo_ids):
+            rows = self._db.execute(
+                "SELECT f.id, t.folded FROM memo_facts f JOIN texts t ON t.number = f.number"
+                f" WHERE f.id IN ({','.join('?' * len(part))})",
+                part,
+            )
+            found.update(rows.fetchall())
+        return found
+
+    def relations_of(self, memo_ids: Sequence[str]) -> list[tuple[str, str, str]]:
+        """(memo id, related memo id, kind) of every relation that one of the memos is at either end of; both memos exist."""
+        found: dict[tuple[str, str, str], None] = {}
+        for part in _parts(memo_ids):
+            marks = ",".join("?" * len(part))
+            for column in ("memo_id", "related_id"):
+                rows = self._db.execute(
+                    f"SELECT r.memo_id, r.related_id, r.kind FROM relations r JOIN memos a ON a.id = r.memo_id"
+                    f" JOIN memos b ON b.id = r.related_id WHERE r.{column} IN ({marks})",
+                    part,
+                )
+                found.update(dict.fromkeys(rows))
+        return sorted(found)
+
+    def chunk_ids(self, memo_ids: Sequence[str]) -> list[str]:
+        """The ids of all chunks of these memos."""
+        found: list[str] = []
+        for part in _parts(memo_ids):
+            rows = self._db.execute(f"SELECT chunk_id FROM chunks WHERE memo_id IN ({','.join('?' * len(part))})", part)
+            found += [chunk_id for (chunk_id,) in rows]
         return found
 
     def chunk_texts(self, memo_ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
@@ -532,6 +594,7 @@ class Catalog:
 #: A condition on ``memo_facts f``: (SQL, its values).
 _Condition = tuple[str, tuple[str | int, ...]]
 
+_CHUNKS_VERSION = "chunks_version"
 _NO_CHUNK = "text_hash NOT IN (SELECT text_hash FROM chunks)"
 _PENDING_MEMOS = (
     "SELECT m.id, m.content_hash FROM memos m LEFT JOIN indexed i ON i.memo_id = m.id AND i.content_hash = m.content_hash"

@@ -78,6 +78,25 @@ def to_simplified(text: str) -> str:
     return text
 
 
+def in_other_region(text: str) -> str:
+    """``text`` in the words of the other region: 備份硬碟 → 备份硬盘 and the other way round.
+
+    Traditional script is taken for Taiwan's, simplified script for the mainland's. The result is in the other script.
+    """
+    if text.isascii():
+        return text
+    direction = "s2twp" if to_simplified(text) == text else "tw2sp"
+    converted: str = _regional_converter(direction).convert(_SURROGATE.sub("\ufffd", text))
+    return converted
+
+
+@cache
+def _regional_converter(direction: str) -> OpenCC:
+    from opencc import OpenCC
+
+    return OpenCC(direction)
+
+
 @cache
 def _simplified_character(character: str) -> str:
     """Of one length whatever OpenCC's dictionaries say; so far they keep the length of every character and phrase."""

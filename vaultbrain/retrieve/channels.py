@@ -1,102 +1,194 @@
-"""The two ways to find memos: by words (FTS5) and by meaning (vectors). Each says how good every memo is, not which is first."""
+"""The channel of words: what FTS5 knows of each variant, as evidence for each memo. (That of meaning is ``retrieve.meaning``.)
+
+Decides how sure the words make of a memo, not which memo is first. Three kinds of evidence are kept apart, because fusion trusts
+them differently: the question's own words (``literal``), words near them (``near``), and words of the other language
+(``translated``).
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaultbrain.index.tokens import cut, is_cjk, match_all, match_any
-from vaultbrain.retrieve.fusion import highest_bm25
+from vaultbrain.index.tokens import cut, is_cjk, match_all, match_any, match_phrase, searchable
+from vaultbrain.retrieve.expand import LITERAL, Variant
+from vaultbrain.retrieve.fusion import highest_bm25, inverse_document_frequency
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from vaultbrain.index.catalog import Catalog
-    from vaultbrain.retrieve.expand import Variant
+    from vaultbrain.retrieve.concepts import Concept
 
 #: BM25 weights of title, tags and body: a word in a title or tag says what the memo is about.
 FIELD_WEIGHTS = (2.0, 2.0, 1.0)
-#: Memos that one variant may bring. Far more than anybody reads, and still quick.
+#: Memos that one variant may bring by BM25. Far more than anybody reads, and still quick.
 KEYWORD_LIMIT = 400
-#: Families that need no consent of the meaning: the person's own words, in the question or as a tag.
-ASSURED = ("literal", "form", "part", "tag")
 #: Tokens of a long text that are looked up, the rarest of those that any memo has: a passage shares few words with any memo.
 MAX_LITERAL_TOKENS = 24
 #: A single Chinese character says little: what a memo gets at most for it.
 SINGLE_CHARACTER = 0.5
+#: What a memo gets that holds an address, a piece of code or a symbol exactly as typed.
+AS_TYPED = 0.95
+#: The doubt that is left, to the power of the weights of the near words met: each synonym (0.6) halves it.
+DOUBT_LEFT = 0.315
+
+#: Families looked up by BM25 over their words, of which some may be missing; all others have to stand in the memo whole.
+_SCATTERED = ("literal", "script", "given", "suggested")
+#: A run without white space that means only itself: an address, a file name, an option, an identifier.
+_AS_TYPED = re.compile(r"(?=.*[a-z0-9])(?=.*[./:_@=+\\~$%&*<>^|{}()\[\]-]|.*\d.*[a-z]|.*[a-z].*\d)[\x21-\x7e]{3,}")
 
 
 @dataclass(slots=True)
 class KeywordHits:
-    """How sure the words are of each memo, 0..1: ``literal`` for those of ``ASSURED``, ``other`` for all other variants.
+    """Evidence by memo id, each 0..1.
 
-    ``matched``: memo id → variants that stand in it whole. ``met``: variant text → number of memos.
+    ``literal``: how surely the memo says what was asked, in its words. ``near``: how much of the question the near words in it
+    stand for. ``translated``: the share of the question's words, the rare ones counting more, whose translation stands in it.
+    ``matched``: the variants that stand in it whole. ``met``: variant text → number of memos.
     """
 
     literal: dict[str, float] = field(default_factory=dict)
-    other: dict[str, float] = field(default_factory=dict)
+    near: dict[str, float] = field(default_factory=dict)
+    translated: dict[str, float] = field(default_factory=dict)
     matched: dict[str, list[Variant]] = field(default_factory=dict)
     met: dict[str, int] = field(default_factory=dict)
 
+    def keep(self, inside: Container[str]) -> None:
+        """Forgets all memos that are not ``inside``; ``met`` stays."""
+        for evidence in (self.literal, self.near, self.translated, self.matched):
+            for memo_id in [memo_id for memo_id in evidence if memo_id not in inside]:
+                del evidence[memo_id]
 
-@dataclass(frozen=True, slots=True)
-class SemanticHits:
-    """``nearest``: memo id → (cosine, chunk id) of its nearest chunk, for every memo that was compared."""
 
-    nearest: Mapping[str, tuple[float, str]]
-
-
-def search_keywords(catalog: Catalog, variants: Sequence[Variant], documents: int) -> KeywordHits:
-    """What each variant meets. The literal words may match in part; every other variant has to stand there whole."""
+def search_keywords(
+    catalog: Catalog, variants: Sequence[Variant], concepts: Sequence[Concept], documents: int, limit: int = KEYWORD_LIMIT
+) -> KeywordHits:
+    """What each variant meets. ``limit`` bounds the memos of one variant, -1 for none."""
     hits = KeywordHits()
+    near = _Near()
     for variant in variants:
-        found = _match(catalog, variant, documents)
+        if variant.family in LITERAL:
+            found = _match(catalog, variant, documents, limit)
+            _note_literal(hits, variant, found, _met_whole(catalog, variant, found))
+        else:
+            found = dict.fromkeys(_holding(catalog, variant.looked_up), 1.0)
+            if variant.family != "translation":
+                near.add(variant, found)
+            _note_matched(hits, variant, found)
         hits.met[variant.text] = len(found)
-        best = hits.literal if variant.family in ASSURED else hits.other
-        whole = _met_whole(catalog, variant, found)
-        for memo_id, sureness in found.items():
-            best[memo_id] = max(best.get(memo_id, 0.0), variant.weight * sureness)
-            matched = hits.matched.setdefault(memo_id, [])
-            if memo_id in whole:
-                matched.append(variant)
+    hits.near = near.evidence()
+    hits.translated = _translated(catalog, concepts, documents)
     return hits
 
 
+def as_typed(sought: str) -> list[str]:
+    """The folded pieces of a query that are looked for character by character: addresses, code, symbols, single characters."""
+    pieces = searchable(sought).split()
+    found = [piece for piece in pieces if _AS_TYPED.fullmatch(piece) or not cut(piece)]
+    if len(pieces) == 1 and len(pieces[0]) == 1:
+        found = pieces
+    return [piece for piece in dict.fromkeys(found) if not piece.startswith("#")]
+
+
+def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int = KEYWORD_LIMIT) -> None:
+    """Adds the memos that hold such a piece, even inside a word: FTS5 only knows words."""
+    whole = len("".join(sought.split()))
+    for piece in as_typed(sought):
+        sureness = SINGLE_CHARACTER if len(piece) == 1 and cut(piece) else AS_TYPED * len(piece) / whole
+        variant = Variant(piece, "as typed", round(sureness, 2), "these very characters")
+        found = catalog.memos_containing(piece, limit)
+        hits.met[piece] = max(hits.met.get(piece, 0), len(found))
+        for memo_id in found:
+            hits.literal[memo_id] = max(hits.literal.get(memo_id, 0.0), sureness)
+        _note_matched(hits, variant, found)
+
+
+def _note_literal(hits: KeywordHits, variant: Variant, found: Mapping[str, float], whole: Container[str]) -> None:
+    for memo_id, sureness in found.items():
+        hits.literal[memo_id] = max(hits.literal.get(memo_id, 0.0), variant.weight * variant.share * sureness)
+    _note_matched(hits, variant, [memo_id for memo_id in found if memo_id in whole])
+
+
+def _note_matched(hits: KeywordHits, variant: Variant, memo_ids: Iterable[str]) -> None:
+    for memo_id in memo_ids:
+        matched = hits.matched.setdefault(memo_id, [])
+        if all(other.text != variant.text for other in matched):
+            matched.append(variant)
+
+
+class _Near:
+    """Adds up the near words of each memo, by the word of the question that they stand for."""
+
+    def __init__(self) -> None:
+        self._weights: dict[str, dict[str, float]] = {}
+        self._shares: dict[str, float] = {}
+
+    def add(self, variant: Variant, memo_ids: Iterable[str]) -> None:
+        self._shares[variant.group] = variant.share
+        for memo_id in memo_ids:
+            weights = self._weights.setdefault(memo_id, {})
+            weights[variant.group] = weights.get(variant.group, 0.0) + variant.weight
+
+    def evidence(self) -> dict[str, float]:
+        """Memo id → how much of the question its near words stand for, 0..1."""
+        return {memo_id: min(1.0, sum(map(self._belief, weights.items()))) for memo_id, weights in self._weights.items()}
+
+    def _belief(self, item: tuple[str, float]) -> float:
+        group, weight = item
+        return self._shares[group] * (1 - math.pow(DOUBT_LEFT, weight))
+
+
+def _translated(catalog: Catalog, concepts: Sequence[Concept], documents: int) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    whole = 0.0
+    for concept in concepts:
+        found = _holding(catalog, concept.looked_up)
+        own = _holding(catalog, concept.own_forms) if cut(concept.word) else set()
+        weight = concept.weight * inverse_document_frequency(documents, len(found | own))
+        whole += weight
+        for memo_id in found:
+            shares[memo_id] = shares.get(memo_id, 0.0) + weight
+    return {memo_id: share / whole for memo_id, share in shares.items()} if whole else {}
+
+
+def _holding(catalog: Catalog, texts: Sequence[str]) -> set[str]:
+    """Memos in which one of the texts stands, as words; for a tag, among the tags."""
+    tags = [text.lstrip("#") for text in texts if text.startswith("#")]
+    words = [text for text in texts if not text.startswith("#")]
+    phrases = [match_phrase(tokens) for text in words if (tokens := cut(text))]
+    phrases += [f"tags : {match_phrase(tokens)}" for text in tags if (tokens := cut(text))]
+    return set(catalog.memos_meeting(" OR ".join(dict.fromkeys(phrases)))) if phrases else set()
+
+
 def _met_whole(catalog: Catalog, variant: Variant, found: Mapping[str, float]) -> Container[str]:
-    """The memos in which all of the variant stands. Only the literal words may be met in part."""
+    """The memos in which all of the variant stands."""
     tokens = list(dict.fromkeys(cut(variant.text)))
-    if variant.family != "literal" or len(tokens) < 2:
+    if variant.family not in _SCATTERED or len(tokens) < 2:
         return found
     if len(tokens) > MAX_LITERAL_TOKENS:
         return ()
-    return {memo_id for memo_id, _ in catalog.match_keywords(match_all(tokens), FIELD_WEIGHTS, KEYWORD_LIMIT)}
+    return set(catalog.memos_meeting(match_all(tokens)))
 
 
-def _match(catalog: Catalog, variant: Variant, documents: int) -> dict[str, float]:
-    text = variant.text.lstrip("#")
-    if len(text) == 1 and is_cjk(text):
-        return dict.fromkeys(catalog.memos_with_character(text, KEYWORD_LIMIT), SINGLE_CHARACTER)
-    tokens = list(dict.fromkeys(cut(text))) if variant.family == "literal" else cut(text)
+def _match(catalog: Catalog, variant: Variant, documents: int, limit: int) -> dict[str, float]:
+    """Memo id → sureness, before the family's weight."""
+    is_tag = variant.text.startswith("#")
+    is_scattered = variant.family in _SCATTERED
+    tokens = list(dict.fromkeys(cut(variant.text))) if is_scattered else cut(variant.text)
+    if not tokens or (len(tokens) == 1 and len(tokens[0]) == 1 and is_cjk(tokens[0])):
+        return {}  # looked for as typed
     frequencies = catalog.document_frequencies(tokens)
-    if variant.family == "literal" and len(tokens) > MAX_LITERAL_TOKENS:
+    if is_scattered and len(tokens) > MAX_LITERAL_TOKENS:
         tokens = sorted(frequencies, key=lambda token: (frequencies[token], token))[:MAX_LITERAL_TOKENS]
     if not tokens:
         return {}
-    expression = match_any(tokens) if variant.family == "literal" else f'"{" ".join(tokens)}"'
-    if variant.text.startswith("#"):
-        expression = f"tags : {expression}"
-    scored = catalog.match_keywords(expression, FIELD_WEIGHTS, KEYWORD_LIMIT)
-    if variant.family == "literal" or not scored:
+    expression = match_any(tokens) if is_scattered and not is_tag else match_phrase(tokens)
+    scored = catalog.match_keywords(f"tags : {expression}" if is_tag else expression, FIELD_WEIGHTS, limit)
+    if is_scattered and not is_tag or not scored:
         highest = highest_bm25(tokens, frequencies, documents)
         return {memo_id: min(score / highest, 1.0) for memo_id, score in scored}
     best = scored[0][1]  # a phrase has an idf of its own, so its scores are measured by their best
     return {memo_id: 0.5 + 0.5 * score / best for memo_id, score in scored}
-
-
-def best_per_memo(compared: Sequence[tuple[str, str, float]]) -> SemanticHits:
-    """The nearest chunk of each memo, from (chunk id, memo id, cosine)."""
-    nearest: dict[str, tuple[float, str]] = {}
-    for chunk_id, memo_id, cosine in compared:
-        if memo_id not in nearest or cosine > nearest[memo_id][0]:
-            nearest[memo_id] = (cosine, chunk_id)
-    return SemanticHits(nearest)

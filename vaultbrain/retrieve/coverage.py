@@ -19,7 +19,7 @@ class VariantCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Shortcoming:
-    """Something that could not be searched: ``no_vectors``, ``no_model`` or ``no_store``, and the reason in English."""
+    """Something that could not be searched as it should have been: a key of ``_SENTENCES``, and the reason in English."""
 
     code: str
     reason: str = ""
@@ -32,12 +32,23 @@ _SENTENCES = {
     "no_vectors": "there are no vectors yet: only words were searched",
     "no_model": "the embedding model is not available: only words were searched",
     "no_store": "the vector index could not be used: every chunk was compared instead",
+    "no_dictionary": "the dictionary is not available: words of the other language were not looked up in it",
+    "no_suggestions": "the language model proposed nothing: the question's own variants were used",
+    "no_reranker": "the cross-encoder is not available: the order is that of the fusion",
+    "own_lexicon": "your own lexicon has mistakes, which were passed over",
 }
+
+
+_OWN_WORDS = ("part", "given", "as typed")
 
 
 @dataclass(slots=True)
 class Coverage:
-    """Counts are memos unless named otherwise. ``nearest_misses`` are memo ids, only when nothing was found."""
+    """Counts are memos unless named otherwise. ``nearest_misses`` are memo ids, only when nothing was found.
+
+    ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and were searched for as
+    words. ``left_out``: met by a word, yet too far off for a label. ``copies``: named with the hit that says the same.
+    """
 
     memos: int
     memos_searched: int
@@ -54,11 +65,16 @@ class Coverage:
     left_out: int = 0
     degraded: list[Shortcoming] = field(default_factory=list)
     nearest_misses: list[str] = field(default_factory=list)
+    filters: list[str] = field(default_factory=list)
+    filters_ignored: list[str] = field(default_factory=list)
+    copies: int = 0
 
     @property
     def unmet(self) -> list[str]:
-        """Query words that stand in no memo, but for the plurals and singulars that we made."""
-        return [variant.text for variant in self.variants if not variant.memos and variant.family != "form"]
+        """Words of the question, or given with it, that stand in no memo."""
+        parts = [variant for variant in self.variants if variant.family in _OWN_WORDS]
+        words = parts or [variant for variant in self.variants if variant.family == "literal"]
+        return [variant.text for variant in words if not variant.memos]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"words_without_memo": self.unmet}

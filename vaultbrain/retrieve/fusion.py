@@ -1,64 +1,109 @@
-"""How sure the words are and how near the meaning is, made into one score and a label.
+"""The evidence for a memo, made into one score and a label; and whether anything was found at all.
 
-Pure. Decides fusion and thresholds. Ranks are not used: rank fusion throws away that a rare exact word is better evidence than
-the best of many vague likenesses (docs/search.md).
+Pure. Decides fusion, labels and abstention. Ranks are not used: rank fusion throws away that a rare exact word is better evidence
+than the best of many vague likenesses (docs/retrieval.md has the figures).
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
 #: BM25 as FTS5 computes it (k1 is fixed there).
 BM25_K1 = 1.2
 
 STRONG, RELATED, WEAK, EXCLUDED = "强", "相关", "弱", "排除"
 
+#: The best score is compared with the one so many places further down: what stands out was meant, what does not is noise.
+PLACES_BELOW = 10
+
 
 @dataclass(frozen=True, slots=True)
 class FusionProfile:
-    """``score = keyword_weight * words ** sharpness + (1 - keyword_weight) * meaning``, both between 0 and 1.
+    """How evidence is weighed.
 
-    Without a vector it is ``words_alone * words ** sharpness``: less than both together, more than half.
+    ``score = w * (boost * literal ** sharpness + near_weight * near * consent
+    + translated_weight * translated ** translated_sharpness) + (1 - w) * meaning``, at most 1, where w is ``keyword_weight``.
+    ``boost`` grows from 1 for a query of two tokens to ``long_boost`` for one of ``long_query``: no memo says all words of a long
+    question, but one that says many of them says a lot. Without a vector w is ``words_alone``, less than both together and more
+    than half; and near or translated words may stand for literal ones, their square root counting ``other_words_alone``.
 
-    ``nothing`` and ``everything`` are the centred cosines that count as meaning 0 and 1; from ``consent`` on a variant counts in
-    full, at 0 only ``least_consent`` of it. The limits are scores, apart from ``strong_words``: a memo whose words match so
-    surely is strong whatever the model says. When even the best stays below ``least_best``, nothing was found.
+    ``everything`` is the centred cosine that counts as meaning 1; from ``consent`` on near words count in full, at 0 not at all.
+
+    ``strong``, ``related`` and ``weak`` are scores; a memo whose literal words match as surely as ``strong_words`` is strong
+    whatever the model says. Nothing was found when the best memo's ``standing`` (its score and ``gap_weight`` times its lead
+    over the one ``PLACES_BELOW`` places down) is below ``least_standing``; ``least_translated_standing`` if that memo is in the
+    other language, where literal words cannot help, and the dictionary confirms it.
     """
 
     keyword_weight: float
+    long_boost: float
+    long_query: int
     words_alone: float
+    other_words_alone: float
     sharpness: float
-    nothing: float
+    near_weight: float
+    translated_weight: float
+    translated_sharpness: float
     everything: float
     consent: float
-    least_consent: float
     strong: float
     related: float
     weak: float
-    least_best: float
     strong_words: float
+    gap_weight: float
+    least_standing: float
+    least_translated_standing: float
 
 
-#: Set on the 64 answerable and 6 unanswerable queries of a judged memo set; the figures are in docs/search.md.
+#: Chosen on the judged sets of docs/retrieval.md; all figures there change little between neighbouring values.
 E5_PROFILE = FusionProfile(
-    keyword_weight=0.5,
+    keyword_weight=0.6,
+    long_boost=2.5,
+    long_query=10,
     words_alone=0.8,
+    other_words_alone=0.6,
     sharpness=1.5,
-    nothing=0.0,
+    near_weight=0.15,
+    translated_weight=0.25,
+    translated_sharpness=1.25,
     everything=0.6,
     consent=0.5,
-    least_consent=0.0,
     strong=0.45,
     related=0.34,
-    weak=0.25,
-    least_best=0.27,
+    weak=0.15,
     strong_words=0.7,
+    gap_weight=0.9,
+    least_standing=0.29,
+    least_translated_standing=0.22,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for one memo. Words 0..1 as in ``channels.KeywordHits``; ``cosine`` None when it has no vector."""
+
+    literal: float = 0.0
+    near: float = 0.0
+    translated: float = 0.0
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """The parts of a score, which add up to it (unless that would be more than 1)."""
+
+    score: float
+    literal: float
+    near: float
+    translated: float
+    meaning: float
 
 
 def inverse_document_frequency(documents: int, with_term: int) -> float:
@@ -76,18 +121,7 @@ def highest_bm25(tokens: Sequence[str], frequencies: Mapping[str, int], document
 
 def meaning(cosine: float, profile: FusionProfile) -> float:
     """A centred cosine as 0..1."""
-    return min(max((cosine - profile.nothing) / (profile.everything - profile.nothing), 0.0), 1.0)
-
-
-def sureness(literal: float, other: float, cosine: float | None, profile: FusionProfile) -> float:
-    """How sure the words are in all, 0..1: a variant counts as far as the meaning agrees with it.
-
-    The person's own words need no such consent. Without a vector (``cosine`` None) variants count in full.
-    """
-    if cosine is None:
-        return max(literal, other)
-    consent = min(max(cosine / profile.consent, 0.0), 1.0)
-    return max(literal, other * (profile.least_consent + (1 - profile.least_consent) * consent))
+    return min(max(cosine / profile.everything, 0.0), 1.0)
 
 
 #: What one standard deviation above the ordinary counts as, on the scale of centred e5 cosines (0.6 is about six of them).
@@ -104,17 +138,71 @@ def on_e5_scale(cosine: float, ordinary: float, deviation: float) -> float:
     return DEVIATION * (cosine - ordinary) / max(deviation, LEAST_DEVIATION)
 
 
-def fuse(words: float, cosine: float | None, profile: FusionProfile) -> float:
-    """``words`` is ``sureness``; ``cosine`` None when the memo has no vector, then only the words speak."""
-    if cosine is None:
-        return profile.words_alone * math.pow(words, profile.sharpness)
-    likeness = meaning(cosine, profile)
-    return profile.keyword_weight * math.pow(words, profile.sharpness) + (1 - profile.keyword_weight) * likeness
+def boost(tokens: int, profile: FusionProfile) -> float:
+    """What the literal words of a query of so many distinct tokens are multiplied with."""
+    steps = min(max((tokens - 2) / (profile.long_query - 2), 0.0), 1.0)
+    return 1 + steps * (profile.long_boost - 1)
 
 
-def label(score: float, words: float, profile: FusionProfile) -> str:
+def fuse(evidence: Evidence, tokens: int, profile: FusionProfile) -> Fused:
+    """``tokens``: how many distinct ones the query has."""
+    if evidence.cosine is None:
+        return _fuse_words(evidence, tokens, profile)
+    weight = profile.keyword_weight
+    consent = min(max(evidence.cosine / profile.consent, 0.0), 1.0)
+    literal = weight * _literal(evidence, tokens, profile)
+    near = weight * profile.near_weight * evidence.near * consent
+    translated = weight * profile.translated_weight * math.pow(evidence.translated, profile.translated_sharpness)
+    likeness = (1 - weight) * meaning(evidence.cosine, profile)
+    return Fused(min(1.0, literal + near + translated + likeness), literal, near, translated, likeness)
+
+
+def _fuse_words(evidence: Evidence, tokens: int, profile: FusionProfile) -> Fused:
+    """The surest kind of word counts, and no other."""
+    worth = profile.words_alone
+    literal = worth * _literal(evidence, tokens, profile)
+    near, translated = (
+        worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness)
+        for other in (evidence.near, evidence.translated)
+    )
+    if literal >= max(near, translated):
+        return Fused(literal, literal, 0.0, 0.0, 0.0)
+    return Fused(near, 0.0, near, 0.0, 0.0) if near >= translated else Fused(translated, 0.0, 0.0, translated, 0.0)
+
+
+def _literal(evidence: Evidence, tokens: int, profile: FusionProfile) -> float:
+    return min(1.0, boost(tokens, profile) * math.pow(evidence.literal, profile.sharpness))
+
+
+def hold_exact(scores: Mapping[str, float], plain: Mapping[str, float], exact: Set[str]) -> dict[str, float]:
+    """``scores`` with the promise kept that expansion never pushes an exact match down.
+
+    ``plain`` are the scores without expansion. An ``exact`` memo keeps at least its plain score, and none that stood below it
+    without expansion comes to stand above it.
+    """
+    held = {memo_id: max(score, plain[memo_id]) if memo_id in exact else score for memo_id, score in scores.items()}
+    firm = sorted((plain[memo_id], held[memo_id]) for memo_id in exact)
+    before = [item[0] for item in firm]
+    lowest = list(accumulate((item[1] for item in reversed(firm)), min))[::-1]  # of the exact ones from here on
+    for memo_id in held.keys() - exact:
+        place = bisect_left(before, plain[memo_id])
+        if place < len(lowest):
+            held[memo_id] = max(min(held[memo_id], math.nextafter(lowest[place], 0.0)), plain[memo_id])
+    return held
+
+
+def standing(scores: Sequence[float], memos: int, profile: FusionProfile) -> float:
+    """How far the best of ``scores`` (best first, those of all other ``memos`` being 0) stands out; of few the middle one counts."""
+    if not scores:
+        return 0.0
+    place = min(PLACES_BELOW, max(memos - 1, 0) // 2)
+    below = scores[place] if place < len(scores) else 0.0
+    return scores[0] + profile.gap_weight * (scores[0] - below)
+
+
+def label(score: float, literal: float, profile: FusionProfile) -> str:
     """One of ``STRONG``, ``RELATED``, ``WEAK``, ``EXCLUDED``."""
-    if score >= profile.strong or words >= profile.strong_words:
+    if score >= profile.strong or literal >= profile.strong_words:
         return STRONG
     if score >= profile.related:
         return RELATED

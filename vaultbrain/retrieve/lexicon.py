@@ -7,6 +7,7 @@ are always there. Refuses to say which words are tried for a query and how much 
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import is_cjk
+from vaultbrain.retrieve.stems import stem_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 #: One sentence about one mistake in the person's own file, without its path: ``line 12: `zh` must be a list of words``.
@@ -26,7 +28,7 @@ LexiconProblem: TypeAlias = str
 
 #: Characters. Anything longer is a sentence, which no memo holds word for word.
 MAX_WORD_CHARS = 40
-#: Bytes of the person's own file. The bundled one, which is large, has about 65,000.
+#: Bytes of the person's own file. The bundled one, which is large, has about 160,000.
 MAX_OWN_BYTES = 1_000_000
 #: A bad file may have one mistake in every line; nobody reads more than so many.
 MAX_PROBLEMS = 10
@@ -75,6 +77,16 @@ class Lexicon:
                 found.setdefault(word.text, []).append(group)
         return {text: tuple(groups) for text, groups in found.items()}
 
+    @cached_property
+    def by_stem(self) -> dict[str, tuple[str, ...]]:
+        """The English words by their stems, so that a question may hold them in any inflection."""
+        found: dict[str, tuple[str, ...]] = {}
+        for text in self.by_word:
+            if text.isascii():
+                key = stem_phrase(text)
+                found[key] = (*found.get(key, ()), text)
+        return found
+
     def groups_for(self, word: str) -> tuple[Group, ...]:
         """The groups that hold exactly this folded word."""
         return self.by_word.get(word, ())
@@ -97,9 +109,27 @@ def load_lexicon(own: Path | None = None) -> Lexicon:
 @lru_cache(maxsize=1)
 def _bundled() -> Lexicon:
     """Not folded: a test holds that every word stands there folded, and a search in English need not load the converter."""
-    data = tomllib.loads(files("vaultbrain.retrieve").joinpath("lexicon.toml").read_text(encoding="utf-8"))
-    groups = tuple(_build_group(group, is_own=False) for group in data["group"])
-    return Lexicon(groups, tuple(data["resources"]["words"]), tuple(data["actions"]["words"]))
+    tables = read_plain(files("vaultbrain.retrieve").joinpath("lexicon.toml").read_text(encoding="utf-8"))
+    groups = tuple(_build_group(table, is_own=False) for name, table in tables if name == "group")
+    general = {name: tuple(table["words"]) for name, table in tables if name in _TABLES}
+    return Lexicon(groups, general["resources"], general["actions"])
+
+
+def read_plain(text: str) -> list[tuple[str, dict[str, list[str]]]]:
+    """(header, table) for each table of a file in the bundled one's form; a test holds that TOML's reader sees the same there.
+
+    That form is a header alone on its line, then one list of words in plain quotes a line, and whole lines of comment. Such a
+    list is JSON as well, and so all is read at once: TOML's own reader would take most of the time of a first search.
+    """
+    parts = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            parts.append(f'}}], ["{line.strip("[]")}", {{"": []')
+        elif line and not line.startswith("#"):
+            name, _, words = line.partition(" = ")
+            parts.append(f', "{name}": {words}')
+    tables = json.loads(f"[{''.join(parts).removeprefix('}], ')}}}]]")
+    return [(name, {key: words for key, words in table.items() if key}) for name, table in tables]
 
 
 @lru_cache(maxsize=4)
@@ -202,12 +232,14 @@ def _folded(words: Sequence[str]) -> list[str]:
     return [" ".join(fold(word).split()) for word in words]
 
 
-def _build_group(item: dict[str, Sequence[str]], *, is_own: bool) -> Group:
+def _build_group(item: Mapping[str, Sequence[str]], *, is_own: bool) -> Group:
     words = [Word(text, "zh" if is_cjk(text) else "en") for text in item.get("words", [])]
     words += _interleaved([Word(text, "zh") for text in item.get("zh", [])], [Word(text, "en") for text in item.get("en", [])])
-    by_text = {word.text: word for word in reversed(words)}
+    by_text: dict[str, Word] = {}
+    for word in words:
+        by_text.setdefault(word.text, word)
     return Group(
-        tuple(by_text[text] for text in _once(word.text for word in words)),
+        tuple(by_text.values()),
         _once(item.get("resources", [])),
         _once(item.get("actions", [])),
         is_own,
@@ -217,10 +249,8 @@ def _build_group(item: dict[str, Sequence[str]], *, is_own: bool) -> Group:
 def _interleaved(chinese: Sequence[Word], english: Sequence[Word]) -> list[Word]:
     """Two Chinese words for each English one, so that both come early."""
     words: list[Word] = []
-    left, right = list(chinese), list(english)
-    while left or right:
-        words += left[:2] + right[:1]
-        left, right = left[2:], right[1:]
+    for n in range(max((len(chinese) + 1) // 2, len(english))):
+        words += [*chinese[2 * n : 2 * n + 2], *english[n : n + 1]]
     return words
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from vaultbrain.index.fold import fold, fold_keeping_offsets, to_simplified
+from vaultbrain.index.fold import fold, fold_keeping_offsets, in_other_region, to_simplified
 from vaultbrain.index.tokens import is_cjk
+from vaultbrain.retrieve.filters import Conditions, Ignored, read_filters
 
 #: Ways of asking in Chinese, folded. Of one character none counts by itself: 想法, 请假, 过年, 列表, 查重 are words.
 _ASKING_START = re.compile(
@@ -38,23 +39,52 @@ _QUOTED = re.compile(r"《[^》]*》|「[^」]*」|『[^』]*』|“[^”]*”|\
 _RESOURCE_WORDS = re.compile(r"资源|网站|网址|链接|清单|列表|工具|list|links?\b|resources?|sites?\b|tools?\b")
 
 
+#: Characters of a query in which filters are looked for. In a longer one, a pasted passage, quotation marks are only quotation marks.
+LONGEST_WITH_FILTERS = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """``text`` is as typed; ``topic`` its folded subject, words separated by spaces; ``language`` zh-Hans, zh-Hant or en.
+    """``text`` is as typed, ``sought`` without its filters; ``topic`` is its folded subject, words separated by spaces.
 
-    ``wants_resources``: the question asks for links, tools or lists rather than for thoughts.
+    ``elsewhere`` is the topic in the words of the other region (硬盘 for 硬碟), empty when they are the same.
+    ``language``: zh-Hans, zh-Hant or en. ``wants_resources``: the question asks for links, tools or lists rather than for
+    thoughts. ``topic`` is empty when there are only filters.
     """
 
     text: str
+    sought: str
     topic: str
     language: str
     wants_resources: bool
+    elsewhere: str = ""
+    conditions: Conditions = Conditions()
+    ignored: tuple[Ignored, ...] = ()
 
 
 def read_query(text: str) -> Query:
     """Never fails: a query of filler only, or of punctuation, keeps its own text as topic."""
-    folded = fold(text)
-    return Query(text, _topic(folded) or folded.strip(), language_of(text), bool(_RESOURCE_WORDS.search(folded)))
+    filtered = read_filters(text) if len(text) <= LONGEST_WITH_FILTERS else None
+    sought = filtered.sought if filtered else text
+    folded = fold(sought)
+    topic = _topic(folded) or folded.strip()
+    return Query(
+        text,
+        sought,
+        topic,
+        language_of(sought or text),
+        bool(_RESOURCE_WORDS.search(folded)),
+        _elsewhere(topic, sought),
+        filtered.conditions if filtered else Conditions(),
+        filtered.ignored if filtered else (),
+    )
+
+
+def _elsewhere(topic: str, sought: str) -> str:
+    if len(topic) > LONGEST_WITH_FILTERS or not any(map(is_cjk, topic)):
+        return ""
+    other = fold(" ".join(in_other_region(as_typed(word, sought)) for word in topic.split()))
+    return "" if other == topic else other
 
 
 def language_of(text: str) -> str:

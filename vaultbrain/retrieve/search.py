@@ -1,56 +1,80 @@
 """Search: a query in, memos out, best first, each with a label, the reason and the block to cite; and what was searched.
 
-The catalog's exact vectors decide every score. Up to ``exact_search_limit`` chunks all are compared, which is quicker than
-opening Chroma; beyond that Chroma proposes candidates. Words are searched without any lock, so a running sync is no obstacle.
+The one place that joins the parts of retrieval: ``query`` reads, ``expand`` adds variants, ``channels`` and ``meaning`` gather
+evidence, ``fusion`` weighs it and says when nothing was found, ``rerank`` takes a second look. Whatever part is missing (no
+vectors, no model, a busy store, no dictionary) is named in the coverage, and the rest answers. Words are searched without any
+lock, so a running sync is no obstacle.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import EmbeddingUnavailable, StateBusy, VectorStoreFailed
-from vaultbrain.index.centring import centre_query, means_for
-from vaultbrain.index.chunking import ChunkProfile, split_chunks
+from vaultbrain.errors import (
+    EmbeddingUnavailable,
+    RerankerUnavailable,
+    StateBusy,
+    SuggestionsUnavailable,
+    VectorStoreFailed,
+)
 from vaultbrain.index.fold import fold
-from vaultbrain.index.matrix import centred_matrix
-from vaultbrain.retrieve.channels import KeywordHits, SemanticHits, best_per_memo, search_keywords
+from vaultbrain.index.tokens import cut, match_phrase
+from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
+from vaultbrain.retrieve.concepts import concepts, translated
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
 from vaultbrain.retrieve.excerpt import Wanted, best_excerpt
-from vaultbrain.retrieve.expand import expand
-from vaultbrain.retrieve.fusion import E5_PROFILE, EXCLUDED, STRONG, FusionProfile, fuse, label, on_e5_scale, sureness
-from vaultbrain.retrieve.query import read_query
+from vaultbrain.retrieve.expand import Sources, Variant, expand, near_texts
+from vaultbrain.retrieve.fusion import (
+    E5_PROFILE,
+    EXCLUDED,
+    STRONG,
+    Evidence,
+    Fused,
+    FusionProfile,
+    fuse,
+    hold_exact,
+    label,
+    standing,
+)
+from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
+from vaultbrain.retrieve.meaning import Comparison, Nearest, TableCache, Wording, build_table, embed_query, scale_for
+from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
+from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies, says_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import tzinfo
+    from pathlib import Path
 
-    from vaultbrain.index.catalog import Catalog, NoteRow
+    from vaultbrain.index.catalog import Catalog
     from vaultbrain.index.embedding import Embedder
-    from vaultbrain.index.matrix import Rows
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
-    from vaultbrain.retrieve.expand import Variant
+    from vaultbrain.retrieve.concepts import Concept
+    from vaultbrain.retrieve.crossencoder import Reranker
+    from vaultbrain.retrieve.dictionary import Dictionary
+    from vaultbrain.retrieve.meaning import QueryVectors, VectorTable
     from vaultbrain.retrieve.query import Query
+    from vaultbrain.retrieve.suggest import Suggestions
 
-#: Memos looked at closely, and how many more candidates than that Chroma is asked for: several chunks may be of one memo.
-CANDIDATES = 200
-OVER_FETCH = 5
-#: Chunks that tell what is ordinary in a large collection.
-SAMPLE = 500
-#: Memos that came nearest when nothing reached the label 弱.
+#: Memos by meaning that are looked at closely, and how many more chunks than that Chroma is asked for: several may be of one memo.
+CANDIDATES = 400
+OVER_FETCH = 3
+#: Memos that came nearest when nothing was found.
 NEAREST_MISSES = 3
-
-#: Characters of a question that is embedded whole; of anything longer so many pieces are.
-LONGEST_QUESTION = 120
-PASSAGE_PIECES = ChunkProfile(size=120, overlap=0)
-MAX_PASSAGE_PIECES = 4
-#: Two vectors that cancel each other out leave nothing to divide by.
-_SHORTEST = 1e-6
+#: Of a cross-encoder's opinion and the fusion's score, how much the first counts.
+CROSS_ENCODER_SHARE = 0.6
+_NO_LIMIT = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """``score`` 0..1; ``anchor`` without ``^`` and ``note`` may be empty; ``excerpt`` stands word for word in the block."""
+    """``score`` 0..1; ``anchor`` without ``^`` and ``note`` may be empty; ``excerpt`` stands word for word in the block.
+
+    ``copies`` are memos that say the same. ``why``: what each channel and each feature of the rerank gave, adding up to the
+    score; ``met`` the variants that stand in the memo whole. ``cosine`` is that of the nearest chunk.
+    """
 
     memo_id: str
     label: str
@@ -63,12 +87,18 @@ class Hit:
     matched: tuple[str, ...]
     channels: tuple[str, ...]
     created: int
-    words: float
     cosine: float | None
+    copies: tuple[str, ...] = ()
+    why: dict[str, float] = field(default_factory=dict)
+    met: tuple[Variant, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        names = ("memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels")
-        return {name: getattr(self, name) for name in names}
+    def as_json(self, *, explain: bool = False) -> dict[str, Any]:
+        names = ("memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels", "copies")
+        shown = {name: getattr(self, name) for name in names}
+        if explain:
+            met = [{"text": v.text, "family": v.family, "weight": v.weight, "reason": v.reason} for v in self.met]
+            shown |= {"why": self.why, "cosine": self.cosine, "met": met}
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +108,23 @@ class SearchResult:
     coverage: Coverage
     nearest: tuple[Hit, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        return {"query": self.query.text, "hits": [hit.as_json() for hit in self.hits], "coverage": self.coverage.as_json()}
+    def as_json(self, *, explain: bool = False) -> dict[str, Any]:
+        hits = [hit.as_json(explain=explain) for hit in self.hits]
+        return {"query": self.query.text, "hits": hits, "coverage": self.coverage.as_json()}
+
+
+def _no_dictionary() -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class SearchParts:
-    """What a search works with. ``fingerprint`` names the vectors; ``store`` is given their dimension."""
+    """What a search works with. ``fingerprint`` names the vectors; ``store`` is given their dimension.
+
+    ``tables`` keeps vectors in memory from one search to the next. ``zone`` is where days begin for date filters, None for the
+    machine's. ``suggest`` and ``open_reranker`` are None unless the settings name a model. ``open_dictionary`` gives None when
+    there is none. ``leave_out`` names ingredients to search without, for measuring what each brings: those of ``INGREDIENTS``.
+    """
 
     catalog: Catalog
     fingerprint: str
@@ -93,16 +133,74 @@ class SearchParts:
     exact_search_limit: int
     checked_at: str = ""
     profile: FusionProfile = E5_PROFILE
+    tables: TableCache = field(default_factory=TableCache)
+    zone: tzinfo | None = None
+    own_lexicon: Path | None = None
+    open_dictionary: Callable[[], Dictionary | None] = _no_dictionary
+    suggest: Callable[[str], Suggestions] | None = None
+    open_reranker: Callable[[], Reranker] | None = None
+    leave_out: frozenset[str] = frozenset()
+
+    def uses(self, ingredient: str) -> bool:
+        return ingredient not in self.leave_out
+
+
+#: What can be left out to see what it brings (docs/retrieval.md).
+INGREDIENTS = (
+    "lexicon",
+    "dictionary",
+    "wide vector",
+    "translated vector",
+    "other region",
+    "as typed",
+    "rerank",
+    "copies",
+    "parts",
+)
 
 
 @dataclass(slots=True)
 class _Scored:
+    """``plain`` is the score without expansion. ``extra``: rerank feature → points."""
+
     memo_id: str
-    words: float
-    cosine: float | None
+    evidence: Evidence
+    fused: Fused
+    plain: float
     score: float
-    label: str
-    channels: tuple[str, ...] = field(default_factory=tuple)
+    nearest: Nearest | None
+    extra: dict[str, float] = field(default_factory=dict)
+    copies: tuple[str, ...] = ()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        e = self.evidence
+        by_words, by_meaning = e.literal or e.near or e.translated, e.cosine is not None and e.cosine >= SPEAKS
+        return tuple(name for name, spoke in (("keyword", by_words), ("semantic", by_meaning)) if spoke)
+
+    @property
+    def why(self) -> dict[str, float]:
+        f = self.fused
+        parts = {"words": f.literal, "near words": f.near, "translation": f.translated, "meaning": f.meaning} | self.extra
+        return {name: round(worth, 4) for name, worth in parts.items() if worth}
+
+
+#: Memos from which score spreads to those that are related to them, and how much of it by the kind of relation.
+SPREADING = 20
+RELATION_SHARES = {"COMMENT": 0.75, "REFERENCE": 0.4}
+
+
+def _raise(item: _Scored, score: float, plain: float, share: float, source: str) -> bool:
+    """Gives ``item`` a share of another memo's scores; whether it changed."""
+    if share * score <= item.score:
+        return False
+    item.extra[f"related to #{source}"] = share * score - item.score
+    item.score, item.plain = share * score, max(item.plain, share * plain)
+    return True
+
+
+#: From this cosine on the meaning alone speaks for a memo: about twice what unrelated memos reach.
+SPEAKS = 0.3
 
 
 def search(
@@ -110,147 +208,310 @@ def search(
 ) -> SearchResult:
     """The best ``top_k`` memos, or the nearest misses when nothing is near enough.
 
-    ``channel`` is ``hybrid``, ``keyword`` or ``semantic``. A model or vector store that fails leaves the words, and is named in
-    the coverage.
+    ``channel`` is ``hybrid``, ``keyword`` or ``semantic``. A model, store or dictionary that fails is named in the coverage, and
+    what is left answers.
     """
     with parts.catalog.snapshot():
-        return _search(parts, read_query(text), top_k, variants, channel)
+        return _Search(parts, read_query(text), channel).run(top_k, variants)
 
 
-def _search(parts: SearchParts, query: Query, top_k: int, variants: Sequence[str], channel: str) -> SearchResult:
-    counts = parts.catalog.counts(parts.fingerprint)
-    coverage = Coverage(
-        counts["memos"], counts["memos"], counts["chunks"], counts["chunks_with_vector"], parts.fingerprint, parts.checked_at
-    )
-    tried = expand(query, variants, parts.catalog.folded_tags())
-    words = search_keywords(parts.catalog, tried, counts["memos"]) if channel != "semantic" else KeywordHits()
-    meanings = _search_meaning(parts, query, coverage) if channel != "keyword" else SemanticHits({})
-    scored = _score(parts.profile, words, meanings)
-    found_any = bool(scored) and scored[0].score >= parts.profile.least_best
-    kept = [item for item in scored if item.label != EXCLUDED] if found_any else []
-    coverage.variants = [VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in tried]
-    coverage.found, coverage.strong_memos = len(kept), sum(1 for item in kept if item.label == STRONG)
-    coverage.keyword_memos = sum(1 for item in kept if "keyword" in item.channels)
-    coverage.semantic_memos = sum(1 for item in kept if "semantic" in item.channels)
-    coverage.both_memos = sum(1 for item in kept if len(item.channels) == 2)
-    coverage.left_out = sum(1 for item in scored if item.label == EXCLUDED and item.words)
-    misses = [] if kept else scored[:NEAREST_MISSES]
-    coverage.nearest_misses = [item.memo_id for item in misses]
-    hits, nearest = (_hits(parts, items, words, meanings, query) for items in (kept[:top_k], misses))
-    return SearchResult(query, hits, coverage, nearest)
+class _Search:
+    """One search. Its steps fill ``coverage`` as they go."""
 
+    def __init__(self, parts: SearchParts, query: Query, channel: str) -> None:
+        self.parts, self.query, self.channel = parts, query, channel
+        self.catalog, self.profile = parts.catalog, parts.profile
+        counts = self.catalog.counts(parts.fingerprint)
+        self.inside = None if query.conditions.is_empty else self.catalog.memos_in_scope(query.conditions.scope(parts.zone))
+        searched = counts["memos"] if self.inside is None else len(self.inside)
+        self.coverage = Coverage(
+            counts["memos"], searched, counts["chunks"], counts["chunks_with_vector"], parts.fingerprint, parts.checked_at
+        )
+        self.coverage.filters = list(query.conditions.describe())
+        self.coverage.filters_ignored = [f"{item.text}: {item.reason}" for item in query.ignored]
 
-def _search_meaning(parts: SearchParts, query: Query, coverage: Coverage) -> SemanticHits:
-    if not coverage.chunks_with_vector:
-        coverage.degraded.append(Shortcoming("no_vectors"))
-        return SemanticHits({})
-    if not any(map(str.isalnum, query.topic)):
-        return SemanticHits({})  # no model makes sense of punctuation
-    try:
-        vector = _query_vector(parts, query)
-        return best_per_memo(_compare(parts, vector, coverage))
-    except EmbeddingUnavailable as error:
-        coverage.degraded.append(Shortcoming("no_model", error.fact("reason")))
-        return SemanticHits({})
+    def run(self, top_k: int, given: Sequence[str]) -> SearchResult:
+        if not self.query.topic and not given:
+            return self._newest(top_k)
+        self.concepts = self._read_concepts()
+        variants = self._expand(given)
+        words = self._search_words(variants)
+        comparison = self._compare(given, words)
+        scored = self._spread(self._score(words, comparison), words)
+        kept = self._keep(scored)
+        if kept:
+            self._rerank(kept, words)
+            kept = self._fold_copies(kept)
+        misses = [] if kept else scored[:NEAREST_MISSES]
+        self._count(variants, words, scored, kept, misses)
+        hits, nearest = (self._hits(items, words) for items in (kept[:top_k], misses))
+        return SearchResult(self.query, hits, self.coverage, nearest)
 
+    # what is looked for
 
-def _query_vector(parts: SearchParts, query: Query) -> Any:
-    """(dimension,) float32, unit length: the topic and the question as asked, each without the mean of its language.
+    @property
+    def _is_passage(self) -> bool:
+        """A pasted text brings its own words in plenty; nothing is added to them."""
+        return len(self.query.sought) > LONGEST_WITH_FILTERS
 
-    Of a passage its first pieces: a model's time grows with the length, and a blurred vector finds nothing.
-    """
-    import numpy as np
+    def _lexicon(self) -> Lexicon:
+        if self._is_passage or not self.parts.uses("lexicon"):
+            return Lexicon(())
+        lexicon = load_lexicon(self.parts.own_lexicon)
+        if lexicon.problems:
+            self.coverage.degraded.append(Shortcoming("own_lexicon", "; ".join(lexicon.problems)))
+        return lexicon
 
-    texts = list(dict.fromkeys([fold(query.topic), fold(query.text)]))
-    if len(query.text) > LONGEST_QUESTION:
-        texts = [chunk.text for chunk in split_chunks("", fold(query.text), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]]
-    vectors = parts.open_embedder().embed_queries(texts)
-    means = means_for(parts.fingerprint)
-    blend = sum(centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True))
-    return blend / max(float(np.linalg.norm(blend)), _SHORTEST)
+    def _read_concepts(self) -> Sequence[Concept]:
+        if self._is_passage or not self.parts.uses("dictionary"):
+            return ()
+        dictionary = self.parts.open_dictionary()
+        if dictionary is None:
+            self.coverage.degraded.append(Shortcoming("no_dictionary"))
+            return ()
+        return concepts(self.query.topic, dictionary)
 
+    def _expand(self, given: Sequence[str]) -> list[Variant]:
+        query = self.query if self.parts.uses("other region") else replace(self.query, elsewhere="")
+        self.lexicon = self._lexicon()
+        sources = Sources(self.lexicon, self.catalog.folded_tags(), self.concepts, given, self._suggested())
+        return expand(query, sources)
 
-def _compare(parts: SearchParts, vector: Any, coverage: Coverage) -> list[tuple[str, str, float]]:
-    """(chunk id, memo id, cosine) of all chunks, or of those that Chroma proposes in a large collection."""
-    candidates = None
-    if coverage.chunks_with_vector > parts.exact_search_limit:
+    def _suggested(self) -> tuple[str, ...]:
+        if self.parts.suggest is None or self._is_passage:
+            return ()
         try:
-            store = parts.store(len(vector))
-            candidates = [chunk_id for chunk_id, _ in store.query(vector, CANDIDATES * OVER_FETCH)]
-        except (VectorStoreFailed, StateBusy) as error:
-            coverage.degraded.append(Shortcoming("no_store", error.fact("reason") or "another process has it"))
-    rows = parts.catalog.load_vectors(parts.fingerprint, candidates)
-    cosines = _cosines(parts, rows, vector)
-    if means_for(parts.fingerprint) is None:
-        sample = (
-            cosines if candidates is None else _cosines(parts, parts.catalog.sample_vectors(parts.fingerprint, SAMPLE), vector)
+            return self.parts.suggest(self.query.sought).variants
+        except SuggestionsUnavailable as error:
+            self.coverage.degraded.append(Shortcoming("no_suggestions", error.fact("reason")))
+            return ()
+
+    # evidence
+
+    def _search_words(self, variants: Sequence[Variant]) -> KeywordHits:
+        if self.channel == "semantic":
+            return KeywordHits()
+        limit = KEYWORD_LIMIT if self.inside is None else _NO_LIMIT
+        hits = search_keywords(self.catalog, variants, self.concepts, self.coverage.memos, limit)
+        if self.parts.uses("as typed"):
+            search_as_typed(self.catalog, self.query.sought, hits, limit)
+        if self.inside is not None:
+            hits.keep(self.inside)
+        return hits
+
+    def _compare(self, given: Sequence[str], words: KeywordHits) -> Comparison | None:
+        """None when only words can be searched; the coverage then says why."""
+        if self.channel == "keyword" or not any(map(str.isalnum, self.query.topic)):
+            return None  # no model makes sense of punctuation
+        if not self.coverage.chunks_with_vector:
+            self.coverage.degraded.append(Shortcoming("no_vectors"))
+            return None
+        try:
+            vectors = embed_query(self.query, self._wording(given), self.parts.open_embedder(), self.parts.fingerprint)
+        except EmbeddingUnavailable as error:
+            self.coverage.degraded.append(Shortcoming("no_model", error.fact("reason")))
+            return None
+        table, is_whole = self._table(vectors, words)
+        return Comparison(table, vectors, scale_for(self.catalog, table, vectors, self.parts.fingerprint, is_whole))
+
+    def _wording(self, given: Sequence[str]) -> Wording:
+        near, share = near_texts(self.query.topic, self.lexicon) if self.parts.uses("wide vector") else ((), 0.0)
+        in_other_words = ""
+        if self.concepts and self.parts.uses("translated vector"):
+            in_other_words = translated(self.concepts, lambda word: self.catalog.meets_any(match_phrase(cut(word))))
+        return Wording(near, share, tuple(map(fold, given)), in_other_words)
+
+    def _table(self, vectors: QueryVectors, words: KeywordHits) -> tuple[VectorTable, bool]:
+        """The vectors to compare, and whether they are all there are."""
+        limit = self.parts.exact_search_limit
+        if self.coverage.chunks_with_vector <= limit:
+            return self.parts.tables.table(self.catalog, self.parts.fingerprint), True
+        chunk_ids = self.catalog.chunk_ids(sorted(self.inside or ()))
+        if not chunk_ids or len(chunk_ids) > limit:
+            try:
+                store = self.parts.store(len(vectors.plain))
+                proposed = {chunk_id for chunk_id, _ in store.query(vectors.wide, CANDIDATES * OVER_FETCH)}
+            except (VectorStoreFailed, StateBusy) as error:
+                reason = error.fact("reason") or "another process has it"
+                self.coverage.degraded.append(Shortcoming("no_store", reason))
+                return self.parts.tables.table(self.catalog, self.parts.fingerprint), True
+            chunk_ids = sorted(proposed.union(self.catalog.chunk_ids(sorted(words.matched))))
+        return build_table(self.catalog.load_vectors(self.parts.fingerprint, chunk_ids), self.parts.fingerprint), False
+
+    # scores
+
+    def _score(self, words: KeywordHits, comparison: Comparison | None) -> list[_Scored]:
+        """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
+        candidates = {*words.literal, *words.near, *words.translated}
+        nearest: dict[str, Nearest] = {}
+        if comparison:
+            by_meaning = comparison.memos() if self.inside is not None else comparison.top(CANDIDATES)
+            candidates.update(memo_id for memo_id in by_meaning if self.inside is None or memo_id in self.inside)
+            nearest = comparison.nearest(candidates)
+        tokens = len(set(cut(self.query.topic)))
+        scored = [self._scored(memo_id, words, nearest.get(memo_id), tokens) for memo_id in candidates]
+        return self._sorted(scored, words)
+
+    def _scored(self, memo_id: str, words: KeywordHits, nearest: Nearest | None, tokens: int) -> _Scored:
+        literal = words.literal.get(memo_id, 0.0)
+        cosine = nearest.cosine if nearest else None
+        evidence = Evidence(literal, words.near.get(memo_id, 0.0), words.translated.get(memo_id, 0.0), cosine)
+        fused = fuse(evidence, tokens, self.profile)
+        plain = fuse(Evidence(literal, cosine=nearest.plain if nearest else None), tokens, self.profile)
+        return _Scored(memo_id, evidence, fused, plain.score, fused.score, nearest)
+
+    def _spread(self, scored: Sequence[_Scored], words: KeywordHits) -> Sequence[_Scored]:
+        """A comment is read with what it comments on: each gets a share of the other's score, if that is more than its own."""
+        if not self.parts.uses("relations") or self.query.topic.startswith("#"):
+            return scored
+        by_id = {item.memo_id: item for item in scored}
+        sources = {item.memo_id: (item.score, item.plain) for item in scored[:SPREADING]}
+        changed = False
+        for one, other, kind in self.catalog.relations_of(list(sources)):
+            for source, target in ((one, other), (other, one)):
+                if source in sources and (self.inside is None or target in self.inside):
+                    item = by_id.setdefault(target, _Scored(target, Evidence(), Fused(0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.0, None))
+                    changed |= _raise(item, *sources[source], RELATION_SHARES.get(kind, 0.0), source)
+        return self._sorted(list(by_id.values()), words) if changed else scored
+
+    def _sorted(self, scored: Sequence[_Scored], words: KeywordHits) -> list[_Scored]:
+        """Best first, after exact matches have been held where they were without expansion."""
+        exact = {
+            item.memo_id
+            for item in scored
+            if any(v.family in ("literal", "as typed") for v in words.matched.get(item.memo_id, ()))
+        }
+        scores = {item.memo_id: item.score for item in scored}
+        held = hold_exact(scores, {item.memo_id: item.plain for item in scored}, exact) if exact else scores
+        for item in scored:
+            if held[item.memo_id] != item.score:
+                item.extra["exact match first"] = item.extra.get("exact match first", 0.0) + held[item.memo_id] - item.score
+                item.score = held[item.memo_id]
+        return sorted(scored, key=lambda item: (-item.score, len(item.memo_id), item.memo_id))
+
+    def _keep(self, scored: Sequence[_Scored]) -> list[_Scored]:
+        """What deserves a label; nothing when even the best does not stand out."""
+        if not scored:
+            return []
+        best, profile = scored[0], self.profile
+        confirmed = best.nearest is not None and best.nearest.is_translated and best.evidence.translated > 0
+        least = profile.least_translated_standing if confirmed else profile.least_standing
+        if standing([item.score for item in scored], self.coverage.memos_searched, profile) < least:
+            return []
+        return [item for item in scored if self._label(item) != EXCLUDED]
+
+    def _label(self, item: _Scored) -> str:
+        return label(item.score, item.evidence.literal, self.profile)
+
+    # second look
+
+    def _rerank(self, kept: list[_Scored], words: KeywordHits) -> None:
+        """Looks at the first ``DEPTH`` again and brings ``kept`` into its last order."""
+        first = kept[:DEPTH]
+        memos = self.catalog.load_memos([item.memo_id for item in kept])
+        texts = self.catalog.folded_texts([item.memo_id for item in first])
+        if self.parts.uses("rerank"):
+            for item in first:
+                self._add_features(item, memos[item.memo_id], texts[item.memo_id], words)
+            kept[:] = self._sorted(kept, words)
+        if self.parts.open_reranker is not None:
+            self._cross_encode(kept[:DEPTH], memos)
+        kept.sort(key=lambda item: (-item.score, not memos[item.memo_id].pinned, -memos[item.memo_id].created, item.memo_id))
+
+    def _add_features(self, item: _Scored, memo: Memo, text: str, words: KeywordHits) -> None:
+        looked = Looked(text, fold(memo.title), tuple(map(fold, memo.tags)), tuple(words.matched.get(item.memo_id, ())))
+        added = features(self.query.topic, looked, wants_resources=self.query.wants_resources)
+        item.plain += sum(worth for name, worth in added.items() if name != "agreement")
+        if says_nothing(text):
+            added["says nothing"] = -NAMES_ONLY * item.score
+            item.plain *= 1 - NAMES_ONLY
+        item.extra |= added
+        item.score = min(1.0, item.score + sum(added.values()))
+
+    def _cross_encode(self, first: Sequence[_Scored], memos: dict[str, Memo]) -> None:
+        assert self.parts.open_reranker is not None
+        try:
+            judged = self.parts.open_reranker().scores(self.query.sought, [memos[item.memo_id].content for item in first])
+        except RerankerUnavailable as error:
+            self.coverage.degraded.append(Shortcoming("no_reranker", error.fact("reason")))
+            return
+        for item, score in zip(first, judged, strict=True):
+            item.extra["cross-encoder"] = CROSS_ENCODER_SHARE * (score - item.score)
+            item.score += item.extra["cross-encoder"]
+
+    def _fold_copies(self, kept: Sequence[_Scored]) -> list[_Scored]:
+        if not self.parts.uses("copies"):
+            return list(kept)
+        texts = self.catalog.folded_texts([item.memo_id for item in kept])
+        copies = fold_copies([(item.memo_id, texts[item.memo_id]) for item in kept])
+        for item in kept:
+            item.copies = tuple(copies.get(item.memo_id, ()))
+        return [item for item in kept if item.memo_id in copies]
+
+    # the result
+
+    def _newest(self, top_k: int) -> SearchResult:
+        """The answer to a query of filters alone: all that meet them, newest first."""
+        memo_ids = self.catalog.newest_in_scope(self.query.conditions.scope(self.parts.zone), top_k) if self.inside else []
+        self.coverage.found = self.coverage.strong_memos = len(self.inside or ())
+        meets = Fused(1.0, 0.0, 0.0, 0.0, 0.0)
+        items = [_Scored(memo_id, Evidence(literal=1.0), meets, 1.0, 1.0, None, {"filters": 1.0}) for memo_id in memo_ids]
+        return SearchResult(self.query, self._hits(items, KeywordHits()), self.coverage)
+
+    def _count(
+        self,
+        variants: Sequence[Variant],
+        words: KeywordHits,
+        scored: Sequence[_Scored],
+        kept: Sequence[_Scored],
+        misses: Sequence[_Scored],
+    ) -> None:
+        coverage = self.coverage
+        typed = [
+            Variant(text, "as typed", 1.0, "these very characters")
+            for text in words.met
+            if text not in {v.text for v in variants}
+        ]
+        coverage.variants = [
+            VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in (*variants, *typed)
+        ]
+        coverage.found = len(kept)
+        coverage.copies = sum(len(item.copies) for item in kept)
+        coverage.strong_memos = sum(self._label(item) == STRONG for item in kept)
+        coverage.keyword_memos = sum("keyword" in item.channels for item in kept)
+        coverage.semantic_memos = sum("semantic" in item.channels for item in kept)
+        coverage.both_memos = sum(len(item.channels) == 2 for item in kept)
+        shown = {memo_id for item in kept for memo_id in (item.memo_id, *item.copies)}
+        coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in shown for item in scored)
+        coverage.nearest_misses = [item.memo_id for item in misses]
+
+    def _hits(self, items: Sequence[_Scored], words: KeywordHits) -> tuple[Hit, ...]:
+        memos = self.catalog.load_memos([item.memo_id for item in items])
+        chunks = self.catalog.chunk_texts([item.memo_id for item in items])
+        texts = {chunk_id: text for found in chunks.values() for chunk_id, text in found}
+        return tuple(self._hit(item, memos[item.memo_id], words.matched.get(item.memo_id, []), texts) for item in items)
+
+    def _hit(self, item: _Scored, memo: Memo, met: Sequence[Variant], texts: dict[str, str]) -> Hit:
+        note = self.catalog.load_note(memo.id)
+        is_linked = note is not None and note.status in ("written", "conflict")
+        terms = [word.lstrip("#") for variant in met for word in variant.looked_up] or [self.query.topic]
+        nearest = texts.get(item.nearest.chunk_id, "") if item.nearest else ""
+        wanted = Wanted(terms, nearest, self.query.wants_resources)
+        excerpt = best_excerpt(memo.id, note.anchors if note and is_linked else (), memo.content, wanted)
+        return Hit(
+            memo_id=memo.id,
+            label=self._label(item),
+            score=round(item.score, 4),
+            title=memo.title,
+            excerpt=excerpt.text,
+            anchor=excerpt.anchor,
+            note=note.path if note and is_linked else "",
+            url=memo.url,
+            matched=tuple(dict.fromkeys(variant.text for variant in met)),
+            channels=item.channels,
+            created=memo.created,
+            cosine=item.evidence.cosine,
+            copies=item.copies,
+            why=item.why,
+            met=tuple(met),
         )
-        ordinary, deviation = float(sample.mean()), float(sample.std())
-        cosines = [on_e5_scale(float(cosine), ordinary, deviation) for cosine in cosines]
-    return [(row[0], row[1], float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
-
-
-def _cosines(parts: SearchParts, rows: Rows, vector: Any) -> Any:
-    import numpy as np
-
-    return centred_matrix(rows, parts.fingerprint) @ vector if rows else np.zeros(0, dtype=np.float32)
-
-
-def _score(profile: FusionProfile, words: KeywordHits, meanings: SemanticHits) -> list[_Scored]:
-    """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
-    scored = []
-    for memo_id in {*words.matched, *meanings.nearest}:
-        cosine = meanings.nearest[memo_id][0] if memo_id in meanings.nearest else None
-        sure = sureness(words.literal.get(memo_id, 0.0), words.other.get(memo_id, 0.0), cosine, profile)
-        score = fuse(sure, cosine, profile)
-        by_meaning = cosine is not None and fuse(0.0, cosine, profile) >= profile.weak
-        channels = tuple(name for name, spoke in (("keyword", sure > 0), ("semantic", by_meaning)) if spoke)
-        scored.append(_Scored(memo_id, sure, cosine, score, label(score, sure, profile), channels))
-    return sorted(scored, key=lambda item: (-item.score, len(item.memo_id), item.memo_id))
-
-
-def _hits(
-    parts: SearchParts, kept: Sequence[_Scored], words: KeywordHits, meanings: SemanticHits, query: Query
-) -> tuple[Hit, ...]:
-    memos = parts.catalog.load_memos([item.memo_id for item in kept])
-    chunks = parts.catalog.chunk_texts([item.memo_id for item in kept])
-    return tuple(
-        _hit(
-            item,
-            memos[item.memo_id],
-            parts.catalog.load_note(item.memo_id),
-            words.matched.get(item.memo_id, []),
-            _nearest_text(item.memo_id, meanings, chunks),
-            query,
-        )
-        for item in kept
-    )
-
-
-def _nearest_text(memo_id: str, meanings: SemanticHits, chunks: dict[str, list[tuple[str, str]]]) -> str:
-    nearest = meanings.nearest.get(memo_id)
-    return dict(chunks.get(memo_id, [])).get(nearest[1], "") if nearest else ""
-
-
-def _hit(  # noqa: PLR0917
-    item: _Scored, memo: Memo, note: NoteRow | None, matched: Sequence[Variant], nearest: str, query: Query
-) -> Hit:
-    terms = [variant.text.lstrip("#") for variant in matched] or [query.topic]
-    is_linked = note is not None and note.status in ("written", "conflict")
-    anchors = note.anchors if note and is_linked else ()
-    excerpt = best_excerpt(memo.id, anchors, memo.content, Wanted(terms, nearest, query.wants_resources))
-    return Hit(
-        memo_id=memo.id,
-        label=item.label,
-        score=round(item.score, 4),
-        title=memo.title,
-        excerpt=excerpt.text,
-        anchor=excerpt.anchor,
-        note=note.path if note and is_linked else "",
-        url=memo.url,
-        matched=tuple(dict.fromkeys(variant.text for variant in matched)),
-        channels=item.channels,
-        created=memo.created,
-        words=item.words,
-        cosine=item.cosine,
-    )

@@ -1,0 +1,223 @@
+"""The channel of meaning: the query's vectors against those of the chunks; a memo counts by its nearest chunk.
+
+Decides what of a query is embedded. ``plain`` is the question alone: the mean of its topic and of all of it. ``wide`` is moved
+towards words that mean the same, the further the more of the question they stand for. ``across`` is moved on towards the question
+in the other language, and meets only chunks of that language: what e5 does not know to be the same, a dictionary may.
+
+Up to a limit all chunks are compared, in a matrix that is kept as long as no chunk changes; beyond it Chroma proposes some, and
+the catalog's exact vectors decide their order. Either way the same chunk gets the same cosine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from vaultbrain.index.centring import centre_query, cjk_share, means_for
+from vaultbrain.index.chunking import ChunkProfile, split_chunks
+from vaultbrain.index.fold import fold
+from vaultbrain.index.matrix import centred_matrix
+from vaultbrain.retrieve.fusion import on_e5_scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vaultbrain.index.catalog import Catalog
+    from vaultbrain.index.embedding import Embedder
+    from vaultbrain.index.matrix import Rows
+    from vaultbrain.retrieve.query import Query
+
+    Floats: TypeAlias = NDArray[np.float32]
+
+#: Characters of a question that is embedded whole; of anything longer so many pieces are.
+LONGEST_QUESTION = 120
+PASSAGE_PIECES = ChunkProfile(size=120, overlap=0)
+MAX_PASSAGE_PIECES = 4
+#: A question as asked counts so much more than its topic: a model reads what kind of answer is wanted, too.
+WHOLE_QUESTION = 2.0
+#: How far the query's vector is moved: towards words that mean all of it, towards what the caller added, towards its translation.
+NEAR_STEP, GIVEN_STEP, TRANSLATED_STEP = 0.75, 0.5, 0.35
+#: Variants of the caller that are embedded; each takes about 10 ms.
+MAX_GIVEN = 8
+#: Chunk and query are in different languages when their shares of Chinese differ by more.
+OTHER_LANGUAGE = 0.6
+#: Chunks that tell what is ordinary in a large collection.
+SAMPLE = 500
+#: Two vectors that cancel each other out leave nothing to divide by.
+_SHORTEST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is embedded besides the question: near words as one text for each language, with how much of it they stand for."""
+
+    near: tuple[str, ...] = ()
+    share: float = 0.0
+    given: tuple[str, ...] = ()
+    translated: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVectors:
+    """Each (dimension,) float32 of unit length. ``cjk_share`` is that of the topic."""
+
+    plain: Floats
+    wide: Floats
+    across: Floats
+    cjk_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """Chunk vectors in memory: ``matrix`` (n, dimension) float32, centred; ``shares`` (n) of Chinese; ``starts``: each memo's first row.
+
+    Rows of one memo stand together; ``memo_ids`` has one entry for each of ``starts``.
+    """
+
+    matrix: Floats
+    shares: Floats
+    chunk_ids: tuple[str, ...]
+    memo_ids: tuple[str, ...]
+    starts: NDArray[np.int64]
+
+    @property
+    def chunks(self) -> int:
+        return len(self.chunk_ids)
+
+
+class TableCache:
+    """The table of one model's vectors, read again when chunks have changed. One for each brain; a thread may see it built twice."""
+
+    def __init__(self) -> None:
+        self._held: tuple[tuple[str, str], VectorTable] | None = None
+
+    def table(self, catalog: Catalog, fingerprint: str) -> VectorTable:
+        key = (catalog.chunks_version(), fingerprint)
+        held = self._held
+        if held is None or held[0] != key:
+            held = (key, build_table(catalog.load_vectors(fingerprint), fingerprint))
+            self._held = held
+        return held[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """One memo's nearest chunk. ``plain`` is the cosine without expansion; ``is_translated``: it is in the other language."""
+
+    cosine: float
+    plain: float
+    chunk_id: str
+    is_translated: bool
+
+
+def build_table(rows: Rows, fingerprint: str) -> VectorTable:
+    """(chunk id, memo id, CJK share, float32 bytes) of whatever chunks, as one table."""
+    import numpy as np
+
+    rows = sorted(rows, key=lambda row: row[1])
+    owners = [row[1] for row in rows]
+    starts = [n for n, owner in enumerate(owners) if n == 0 or owner != owners[n - 1]]
+    return VectorTable(
+        centred_matrix(rows, fingerprint),
+        np.array([row[2] for row in rows], dtype=np.float32),
+        tuple(row[0] for row in rows),
+        tuple(owners[n] for n in starts),
+        np.array(starts, dtype=np.int64),
+    )
+
+
+def embed_query(query: Query, wording: Wording, embedder: Embedder, fingerprint: str) -> QueryVectors:
+    """All texts go to the model in one call. Raises ``EmbeddingUnavailable``."""
+    asked = _asked(query)
+    given = [text for text in wording.given[:MAX_GIVEN] if text.strip()]
+    texts = [*(text for _, text in asked), *wording.near, *given, *filter(None, [wording.translated])]
+    means = means_for(fingerprint)
+    vectors = embedder.embed_queries(texts)
+    centred = [centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True)]
+    parts = iter(centred)
+    plain = _unit(sum(weight * next(parts) for weight, _ in asked))
+    near = _unit(sum(next(parts) for _ in wording.near)) if wording.near else None
+    from_caller = _unit(sum(next(parts) for _ in given)) if given else None
+    wide = _moved(_moved(plain, near, NEAR_STEP * wording.share), from_caller, GIVEN_STEP)
+    return QueryVectors(plain, wide, _moved(wide, next(parts, None), TRANSLATED_STEP), cjk_share(query.topic))
+
+
+def _asked(query: Query) -> list[tuple[float, str]]:
+    """(weight, text) of what is asked. Of a passage its first pieces: a blurred vector finds nothing."""
+    if len(query.sought) > LONGEST_QUESTION:
+        pieces = split_chunks("", fold(query.sought), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]
+        return [(1.0, piece.text) for piece in pieces]
+    whole, topic = fold(query.sought), fold(query.topic)
+    return [(1.0, topic)] if whole == topic else [(WHOLE_QUESTION, whole), (1.0, topic)]
+
+
+def _moved(vector: Floats, towards: Floats | None, step: float) -> Floats:
+    return vector if towards is None or not step else _unit(vector + step * towards)
+
+
+def _unit(vector: Any) -> Floats:
+    import numpy as np
+
+    unit: Floats = (vector / max(float(np.linalg.norm(vector)), _SHORTEST)).astype(np.float32)
+    return unit
+
+
+class Comparison:
+    """A query against a table: the cosine of every memo's nearest chunk."""
+
+    def __init__(self, table: VectorTable, vectors: QueryVectors, scale: Callable[[Any], Any] = lambda cosines: cosines) -> None:
+        """``scale`` brings the cosines of a model without language means to those of e5."""
+        import numpy as np
+
+        self._table = table
+        columns = np.stack([vectors.plain, vectors.wide, vectors.across], axis=1)
+        plain, wide, across = scale(table.matrix @ columns).T if table.chunks else np.zeros((3, 0), np.float32)
+        self._is_other = np.abs(table.shares - vectors.cjk_share) > OTHER_LANGUAGE
+        self._cosines = np.where(self._is_other, across, wide)
+        self.best = self._maximum(self._cosines)
+        self._plain = self._maximum(plain)
+        self._places = {memo_id: n for n, memo_id in enumerate(table.memo_ids)}
+
+    def _maximum(self, cosines: Any) -> Any:
+        import numpy as np
+
+        return np.maximum.reduceat(cosines, self._table.starts) if self._table.chunks else cosines
+
+    def memos(self) -> tuple[str, ...]:
+        """The ids of all memos that have a vector."""
+        return self._table.memo_ids
+
+    def top(self, limit: int) -> list[str]:
+        """The ids of the ``limit`` memos with the nearest chunks, in any order."""
+        import numpy as np
+
+        if len(self.best) <= limit:
+            return list(self._table.memo_ids)
+        return [self._table.memo_ids[n] for n in np.argpartition(-self.best, limit)[:limit]]
+
+    def nearest(self, memo_ids: Iterable[str]) -> dict[str, Nearest]:
+        """For those of the memos that have a vector."""
+        places = {memo_id: self._places[memo_id] for memo_id in memo_ids if memo_id in self._places}
+        return {memo_id: self._nearest(place) for memo_id, place in places.items()}
+
+    def _nearest(self, place: int) -> Nearest:
+        starts = self._table.starts
+        first = int(starts[place])
+        last = int(starts[place + 1]) if place + 1 < len(starts) else self._table.chunks
+        row = first + int(self._cosines[first:last].argmax())
+        return Nearest(float(self.best[place]), float(self._plain[place]), self._table.chunk_ids[row], bool(self._is_other[row]))
+
+
+def scale_for(
+    catalog: Catalog, table: VectorTable, vectors: QueryVectors, fingerprint: str, is_whole: bool
+) -> Callable[[Any], Any]:
+    """The identity for a centred model; for another one, how far a cosine stands out of those of the whole collection."""
+    if means_for(fingerprint) is not None or not table.chunks:
+        return lambda cosines: cosines
+    matrix = table.matrix if is_whole else centred_matrix(catalog.sample_vectors(fingerprint, SAMPLE), fingerprint)
+    ordinary = matrix @ vectors.wide
+    centre, deviation = float(ordinary.mean()), float(ordinary.std())
+    return lambda cosines: on_e5_scale(cosines, centre, deviation)

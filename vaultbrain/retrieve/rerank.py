@@ -1,0 +1,118 @@
+"""The light rerank of the first hits: what a second look at the text of a memo adds to its score, and which memos say the same.
+
+Pure. Decides the features and their worth, each in points of score so that ``--explain`` can show them. They are small: they
+settle what the fusion leaves nearly equal. Time and pins decide only between equal scores.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vaultbrain.index.tokens import cut, searchable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vaultbrain.retrieve.expand import Variant
+
+#: Hits that are looked at again.
+DEPTH = 50
+
+#: What each feature is worth at most, in points of score.
+PHRASE, COVERAGE, PROXIMITY, TITLE, TAG, AGREEMENT, RESOURCE = 0.04, 0.02, 0.02, 0.02, 0.04, 0.02, 0.03
+#: A memo that holds nothing but tags or a heading names the subject and says nothing of it: the share of its score that it loses.
+NAMES_ONLY = 0.2
+#: Groups of variants that speak for one memo until they count in full.
+FULL_AGREEMENT = 3
+#: Folded characters within which all words of a query stand close together, for each word.
+CLOSE = 12
+
+#: Two memos say the same when so large a share of their character trigrams is common to both.
+SAME = 0.8
+_SHINGLE = 3
+
+_TAG = re.compile(r"(?:(?<=\s)|^)#[^\s#]+")
+_ADDRESS = re.compile(r"https?://|\[\[")
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is looked at of one hit: folded ``text`` (``tokens.searchable``), ``title`` and ``tags``; variants that stand in it."""
+
+    text: str
+    title: str
+    tags: tuple[str, ...]
+    matched: tuple[Variant, ...] = ()
+
+
+def features(topic: str, looked: Looked, *, wants_resources: bool = False) -> dict[str, float]:
+    """Feature → points of score, those that apply only. ``topic`` is folded."""
+    words = topic.lstrip("#").split()
+    found = {
+        "phrase": PHRASE if _stands_as_phrase(topic, looked.text) else 0.0,
+        "coverage": COVERAGE * _coverage(topic, looked.text),
+        "proximity": PROXIMITY if len(words) > 1 and _stand_close(words, looked.text) else 0.0,
+        "title": TITLE if any(word in looked.title for word in words if len(word) > 1) else 0.0,
+        "tag": TAG if any(_has_tag(word, looked.tags) for word in words) else 0.0,
+        "agreement": AGREEMENT * _agreement(looked.matched),
+        "resource": RESOURCE if wants_resources and _ADDRESS.search(looked.text) else 0.0,
+    }
+    return {name: worth for name, worth in found.items() if worth}
+
+
+def says_nothing(text: str) -> bool:
+    """Whether nothing but tags, headings' marks or punctuation is left of a memo."""
+    return not any(map(str.isalnum, _TAG.sub(" ", text)))
+
+
+def _stands_as_phrase(topic: str, text: str) -> bool:
+    return len(cut(topic)) > 1 and searchable(topic) in text
+
+
+def _coverage(topic: str, text: str) -> float:
+    tokens = set(cut(topic))
+    return len(tokens & set(cut(text))) / len(tokens) if tokens else 0.0
+
+
+def _stand_close(words: Sequence[str], text: str) -> bool:
+    places = [text.find(word) for word in words]
+    return min(places) >= 0 and max(places) - min(places) <= CLOSE * len(words)
+
+
+def _has_tag(word: str, tags: Sequence[str]) -> bool:
+    return any(tag == word or tag.startswith(f"{word}/") or tag.endswith(f"/{word}") for tag in tags)
+
+
+def _agreement(matched: Sequence[Variant]) -> float:
+    """How many different words of the question, or kinds of variant, speak for the memo."""
+    groups = {(variant.family, variant.group) for variant in matched}
+    return min(len(groups) - 1, FULL_AGREEMENT) / FULL_AGREEMENT if len(groups) > 1 else 0.0
+
+
+def fold_copies(texts: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """Memo id → ids of later memos that say the same, for every memo that stands for itself. ``texts``: (id, folded), best first."""
+    kept: dict[str, set[str]] = {}
+    copies: dict[str, list[str]] = {}
+    for memo_id, text in texts:
+        shingles = _shingles(text)
+        same = next((other for other, theirs in kept.items() if _likeness(shingles, theirs) >= SAME), None)
+        if same is None:
+            kept[memo_id] = shingles
+            copies[memo_id] = []
+        else:
+            copies[same].append(memo_id)
+    return copies
+
+
+def _shingles(text: str) -> set[str]:
+    bare = "".join(text.split())
+    return {bare[i : i + _SHINGLE] for i in range(max(1, len(bare) - _SHINGLE + 1))}
+
+
+def _likeness(one: set[str], other: set[str]) -> float:
+    """Jaccard's coefficient."""
+    if min(len(one), len(other)) < SAME * max(len(one), len(other)):
+        return 0.0
+    return len(one & other) / len(one | other)
