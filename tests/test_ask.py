@@ -174,7 +174,7 @@ def test_the_busy_lock_says_who_holds_it(films: Home) -> None:
 
 def test_a_passage_finds_the_memos_that_are_close_to_it(films: Home) -> None:
     """``--from``: the text is the query, the question names the note."""
-    asked = films.brain().ask("和这段有关的", passage="打算整理一份片单，把豆瓣上想看的电影备份下来")
+    asked = films.brain().ask("和这段有关的", passage="豆瓣片单备份：2025 年想看的十二部里，还有七部没看")
     assert asked.as_json["mode"] == "match"
     assert "123" in [source["memo_id"] for source in asked.as_json["sources"][:3]]
 

@@ -23,7 +23,7 @@ from vaultbrain.retrieve.fusion import (
     standing,
 )
 
-SHORT = 2
+SHORT = 1.0
 SCORES = st.floats(0, 1)
 
 
@@ -57,14 +57,16 @@ def test_without_a_vector_the_surest_kind_of_word_counts() -> None:
 def test_the_literal_words_of_a_long_question_count_more() -> None:
     """No memo says all of them: from two tokens to ten the worth grows to two and a half times, and no further."""
     assert [boost(tokens, E5_PROFILE) for tokens in (1, 2, 6, 10, 40)] == pytest.approx([1.0, 1.0, 1.75, 2.5, 2.5])
-    assert fuse(Evidence(0.25, cosine=0.0), 10, E5_PROFILE).literal == pytest.approx(0.6 * 2.5 * 0.125)
-    assert fuse(Evidence(1.0, cosine=0.0), 10, E5_PROFILE).literal == pytest.approx(0.6)
+    assert fuse(Evidence(0.25, cosine=0.0), 2.5, E5_PROFILE).literal == pytest.approx(0.6 * 2.5 * 0.125)
+    assert fuse(Evidence(1.0, cosine=0.0), 2.5, E5_PROFILE).literal == pytest.approx(0.6)
 
 
-@given(SCORES, SCORES, SCORES, st.none() | st.floats(-1, 1), st.integers(0, 60))
-def test_a_score_is_the_sum_of_its_parts(literal: float, near: float, translated: float, cosine: float | None, tokens: int) -> None:
+@given(SCORES, SCORES, SCORES, st.none() | st.floats(-1, 1), st.floats(1, 3))
+def test_a_score_is_the_sum_of_its_parts(
+    literal: float, near: float, translated: float, cosine: float | None, boosted: float
+) -> None:
     """Between 0 and 1, whatever the evidence, so that every point of it can be explained."""
-    fused = fuse(Evidence(literal, near, translated, cosine), tokens, E5_PROFILE)
+    fused = fuse(Evidence(literal, near, translated, cosine), boosted, E5_PROFILE)
     assert 0 <= fused.score <= 1
     assert fused.score == pytest.approx(min(1.0, fused.literal + fused.near + fused.translated + fused.meaning))
 

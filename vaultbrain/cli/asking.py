@@ -103,8 +103,8 @@ def _searched(result: SearchResult) -> str:
         f" have vectors ({coverage.model}); synced {coverage.checked_at or 'never'}."
     )
     found = (
-        f"Found {coverage.found}: {coverage.keyword_memos} by words, {coverage.semantic_memos} by meaning, {coverage.both_memos} by"
-        f" both; {coverage.copies} copies folded; {coverage.left_out} with a word of the question left out as too far off."
+        f"Found {coverage.found}: {coverage.keyword_memos} by words, {coverage.semantic_memos} by meaning, {coverage.both_memos}"
+        f" by both; {coverage.copies} copies folded; {coverage.left_out} with a word of the question left out as too far off."
     )
     filters = [f"Only memos with: {'; '.join(coverage.filters)}."] if coverage.filters else []
     tried = [f"  {v.text} ({v.family}, {v.weight}): {_memos(v.memos)}; {v.reason}" for v in coverage.variants]

@@ -219,7 +219,7 @@ class Catalog:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def chunks_version(self) -> str:
-        """Another one whenever a chunk or a vector may have come, gone or changed; until then what all of them give can be kept."""
+        """Another one whenever a chunk or vector may have come, gone or changed; until then what all of them give can be kept."""
         identity = self.path.stat().st_ino if self.path else 0
         return f"{identity}/{self.read_meta(_CHUNKS_VERSION)}"
 

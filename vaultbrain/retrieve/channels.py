@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: BM25 weights of title, tags and body: a word in a title or tag says what the memo is about.
 FIELD_WEIGHTS = (2.0, 2.0, 1.0)
 #: Memos that one variant may bring by BM25. Far more than anybody reads, and still quick.
-KEYWORD_LIMIT = 400
+KEYWORD_LIMIT = 300
 #: Tokens of a long text that are looked up, the rarest of those that any memo has: a passage shares few words with any memo.
 MAX_LITERAL_TOKENS = 24
 #: A single Chinese character says little: what a memo gets at most for it.
@@ -187,7 +187,7 @@ def _match(catalog: Catalog, variant: Variant, documents: int, limit: int) -> di
         return {}
     expression = match_any(tokens) if is_scattered and not is_tag else match_phrase(tokens)
     scored = catalog.match_keywords(f"tags : {expression}" if is_tag else expression, FIELD_WEIGHTS, limit)
-    if is_scattered and not is_tag or not scored:
+    if (is_scattered and not is_tag) or not scored:
         highest = highest_bm25(tokens, frequencies, documents)
         return {memo_id: min(score / highest, 1.0) for memo_id, score in scored}
     best = scored[0][1]  # a phrase has an idf of its own, so its scores are measured by their best

@@ -46,7 +46,7 @@ _OWN_WORDS = ("part", "given", "as typed")
 class Coverage:
     """Counts are memos unless named otherwise. ``nearest_misses`` are memo ids, only when nothing was found.
 
-    ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and were searched for as
+    ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and were searched as
     words. ``left_out``: met by a word, yet too far off for a label. ``copies``: named with the hit that says the same.
     """
 

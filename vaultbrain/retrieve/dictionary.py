@@ -246,7 +246,7 @@ def _package_entries() -> list[Entry]:
 def _folded(entries: list[Entry]) -> list[Entry]:
     """All headwords at once: calling the converter a hundred thousand times takes seconds."""
     words = fold("\n".join(entry.word for entry in entries)).split("\n")
-    return [entry._replace(word=word) for entry, word in zip(entries, words, strict=True)]
+    return [Entry(word, entry.reading, entry.senses) for entry, word in zip(entries, words, strict=True)]
 
 
 def compile_entries(entries: Iterable[Entry]) -> tuple[Rows, Rows]:
@@ -259,8 +259,8 @@ def compile_entries(entries: Iterable[Entry]) -> tuple[Rows, Rows]:
 
 
 def _joined_glosses(glosses: tuple[Gloss, ...]) -> str:
-    return "\n".join(gloss.text for gloss in glosses)
+    return "\n".join([gloss.text for gloss in glosses])
 
 
 def _joined_translations(translations: list[Translation]) -> str:
-    return "\n".join(f"{item.word}\t{item.gloss}\t{item.score:.2f}" for item in translations[:_KEPT_TRANSLATIONS])
+    return "\n".join([f"{word}\t{gloss}\t{score:.2f}" for word, gloss, score in translations[:_KEPT_TRANSLATIONS]])

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -85,8 +85,7 @@ E5_PROFILE = FusionProfile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What speaks for one memo. Words 0..1 as in ``channels.KeywordHits``; ``cosine`` None when it has no vector."""
 
     literal: float = 0.0
@@ -95,8 +94,7 @@ class Evidence:
     cosine: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """The parts of a score, which add up to it (unless that would be more than 1)."""
 
     score: float
@@ -144,23 +142,23 @@ def boost(tokens: int, profile: FusionProfile) -> float:
     return 1 + steps * (profile.long_boost - 1)
 
 
-def fuse(evidence: Evidence, tokens: int, profile: FusionProfile) -> Fused:
-    """``tokens``: how many distinct ones the query has."""
+def fuse(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
+    """``boosted``: what the literal words of this query are multiplied with (``boost``)."""
     if evidence.cosine is None:
-        return _fuse_words(evidence, tokens, profile)
+        return _fuse_words(evidence, boosted, profile)
     weight = profile.keyword_weight
     consent = min(max(evidence.cosine / profile.consent, 0.0), 1.0)
-    literal = weight * _literal(evidence, tokens, profile)
+    literal = weight * _literal(evidence, boosted, profile)
     near = weight * profile.near_weight * evidence.near * consent
     translated = weight * profile.translated_weight * math.pow(evidence.translated, profile.translated_sharpness)
     likeness = (1 - weight) * meaning(evidence.cosine, profile)
     return Fused(min(1.0, literal + near + translated + likeness), literal, near, translated, likeness)
 
 
-def _fuse_words(evidence: Evidence, tokens: int, profile: FusionProfile) -> Fused:
+def _fuse_words(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
     """The surest kind of word counts, and no other."""
     worth = profile.words_alone
-    literal = worth * _literal(evidence, tokens, profile)
+    literal = worth * _literal(evidence, boosted, profile)
     near, translated = (
         worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness)
         for other in (evidence.near, evidence.translated)
@@ -170,8 +168,8 @@ def _fuse_words(evidence: Evidence, tokens: int, profile: FusionProfile) -> Fuse
     return Fused(near, 0.0, near, 0.0, 0.0) if near >= translated else Fused(translated, 0.0, 0.0, translated, 0.0)
 
 
-def _literal(evidence: Evidence, tokens: int, profile: FusionProfile) -> float:
-    return min(1.0, boost(tokens, profile) * math.pow(evidence.literal, profile.sharpness))
+def _literal(evidence: Evidence, boosted: float, profile: FusionProfile) -> float:
+    return min(1.0, boosted * math.pow(evidence.literal, profile.sharpness))
 
 
 def hold_exact(scores: Mapping[str, float], plain: Mapping[str, float], exact: Set[str]) -> dict[str, float]:
@@ -192,7 +190,7 @@ def hold_exact(scores: Mapping[str, float], plain: Mapping[str, float], exact: S
 
 
 def standing(scores: Sequence[float], memos: int, profile: FusionProfile) -> float:
-    """How far the best of ``scores`` (best first, those of all other ``memos`` being 0) stands out; of few the middle one counts."""
+    """How far the best of ``scores`` (best first, those of other ``memos`` are 0) stands out; of few memos the middle counts."""
     if not scores:
         return 0.0
     place = min(PLACES_BELOW, max(memos - 1, 0) // 2)

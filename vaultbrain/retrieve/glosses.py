@@ -13,15 +13,13 @@ from collections import Counter, defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.retrieve.stems import stem_phrase
+from vaultbrain.retrieve.stems import remembering_stemmer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 #: Words of a gloss, articles apart. Longer ones are explanations, which no memo holds word for word.
 MAX_GLOSS_WORDS = 3
-#: Words of a piece that cleaning may bring down to a gloss; a guess that saves a second.
-_HOPELESS_WORDS = 9
 
 # What makes a headword a good translation of a gloss, fitted (softmax over the headwords of a gloss) to the 613 English words of
 # the bundled lexicon with two headwords or more. Halves fitted and measured crosswise, the first headword was one of the
@@ -54,10 +52,13 @@ _LABEL = re.compile(r"\(([^()]*)\)")
 #: About the word, its writing or its use; no translation.
 _NO_GLOSS = re.compile(
     r"(?:CL:|surname\b|see\b|also (?:written|pr|called|known)|(?:Taiwan|Beijing|old|also) pr\b"
-    r"|used (?:in|as|to|for|before|after|at|with|by)\b|(?:\w+ ){1,2}variant of\b|lit\.|indicat|Japanese surname|.*\(as in"
+    r"|used (?:in|as|to|for|before|after|at|with|by)\b|lit\.|indicat|Japanese surname"
     r"|(?:classifier|interjection|particle|prefix|suffix|radical|Kangxi|onom|component|phonetic|abbr|erhua|variant)\b"
     r"|(?:name of|idiom|equivalent of|contraction of|same as)\b)"
 )
+#: Apart from ``_NO_GLOSS``, which looks at the first word only: it is asked two hundred thousand times.
+_VARIANT = re.compile(r"(?:\w+ ){1,2}variant of\b")
+_AS_IN = "(as in"
 #: The headword stands for the one named: ``variant of 賬號|账号[zhang4 hao4]``.
 _STANDS_FOR = re.compile(
     r"(?:\([^()]*\) ?)?"
@@ -65,9 +66,12 @@ _STANDS_FOR = re.compile(
     r" (?:\S+\|)?([\u3400-\u9fff]+)(?=[\s\[,;/)]|$)"
 )
 _MENTIONED = re.compile(r"([\u3400-\u9fff]+)\[")
-_LEAD = re.compile(r"^(?:(?:fig|esp)\. ?|(?:to be|to|a|an|the|be|sth|sb|sb's|one's|of|etc|or|and)\s+)+")
-_TAIL = re.compile(r"(?:\s+(?:sth|sb|etc|one's|sb's|oneself))+$")
+#: Taken off before and after a translation: *to be angry with sb* is angry with.
+_LEADING = frozenset("to a an the be sth sb sb's one's of etc or and fig. esp.".split())
+_TRAILING = frozenset("sth sb etc one's sb's oneself".split())
 _PLACEHOLDER = re.compile(r"\b(?:sth|sb|sb's|one's|etc|i\.e|e\.g)\b")
+_PLACEHOLDERS = frozenset({"sth", "sb", "etc"})
+_ARTICLES = frozenset({"a", "an", "the"})
 _BETWEEN = re.compile(r"[;:]| - |\u2014")
 _NOT_IN_GLOSS = re.compile(r"[^\w '&+.-]|(?<!\d)\.|\.(?!\d)")
 #: Nothing to clean but a leading word, which is true of two pieces in three.
@@ -114,9 +118,9 @@ class Translation(NamedTuple):
 
 def read_entries(lines: Iterable[str]) -> Iterator[Entry]:
     """The entries of a file in the form of CC-CEDICT; comments and whatever is no entry are passed over."""
-    for line in lines:
-        if match := _LINE.match(line):
-            yield Entry(match[1], match[2], tuple(filter(None, match[3].split("/"))))
+    for match in filter(None, map(_LINE.match, lines)):
+        word, reading, senses = match.groups()
+        yield Entry(word, reading, tuple(filter(None, senses.split("/"))))
 
 
 def stands_for(sense: str) -> str:
@@ -127,17 +131,23 @@ def stands_for(sense: str) -> str:
 
 def clean_glosses(sense: str) -> list[str]:
     """The translations in one sense: ``to back up (data); to save`` → back up, save. Empty for remarks and explanations."""
-    if _NO_GLOSS.match(sense):
+    if _is_remark(sense):
         return []
-    if plain := _plain(sense):
+    if plain := _plain(sense.casefold()):
         return [plain]
-    text = _without_parentheses(sense).strip()
-    if _NO_GLOSS.match(text):
-        return []
-    found: list[str] = []
-    for part in _BETWEEN.split(text):
-        found += _synonyms(part)
-    return list(dict.fromkeys(found))
+    text = _without_parentheses(sense)
+    if text != sense:
+        text = text.strip()
+        if _is_remark(text):
+            return []
+        if plain := _plain(text.casefold()):
+            return [plain]
+    found = list(chain.from_iterable(map(_synonyms, _BETWEEN.split(text))))
+    return found if len(found) < 2 else list(dict.fromkeys(found))
+
+
+def _is_remark(sense: str) -> bool:
+    return bool(_NO_GLOSS.match(sense) or _AS_IN in sense or ("variant of" in sense and _VARIANT.match(sense)))
 
 
 def _without_parentheses(text: str) -> str:
@@ -148,13 +158,17 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-def _synonyms(part: str) -> Iterator[str]:
+def _synonyms(part: str) -> list[str]:
     """*last, final* is two glosses; of *Telok Blangah, a place in Singapore* only the beginning is one."""
-    pieces = [_clean(piece) for piece in part.split(",")]
-    if all(pieces) and not _is_name(part):
-        yield from pieces
-    elif pieces[0]:
-        yield pieces[0]
+    first, *others = part.split(",")
+    gloss = _clean(first)
+    if not gloss and not others:
+        return []
+    if others and not _is_name(part):
+        pieces = [gloss, *map(_clean, others)] if gloss else []
+        if all(pieces):
+            return pieces
+    return [gloss] if gloss else []
 
 
 def _is_name(text: str) -> bool:
@@ -163,28 +177,43 @@ def _is_name(text: str) -> bool:
 
 def _clean(piece: str) -> str:
     """Empty when the piece is too long, holds Chinese or a placeholder in its middle, or says nothing."""
-    if plain := _plain(piece):
+    text = piece.casefold()
+    if plain := _plain(text):
         return plain
-    if piece.count(" ") > _HOPELESS_WORDS:
+    words = text.replace("\u2019", "'").split()
+    while words and words[0] in _LEADING:
+        del words[0]
+    while len(words) > 1 and words[-1] in _TRAILING:
+        del words[-1]
+    if len(words) > MAX_GLOSS_WORDS and sum(map(str.isalpha, words)) - sum(map(words.count, _ARTICLES)) > MAX_GLOSS_WORDS:
         return ""
-    text = " ".join(piece.casefold().replace("\u2019", "'").split())
-    text = _TAIL.sub("", _LEAD.sub("", text + " ").strip())
+    text = " ".join(words)
+    if not text.isascii() or not all(map(str.isalpha, words)):
+        text = _without_marks(text)
+    elif not _PLACEHOLDERS.isdisjoint(words):
+        return ""
+    return "" if len(text) < 2 or text in _EMPTY_GLOSSES or _count_words(text) > MAX_GLOSS_WORDS else text
+
+
+def _without_marks(text: str) -> str:
     text = " ".join(_NOT_IN_GLOSS.sub(" ", text).split()).strip("' .-")
-    if len(text) < 2 or text in _EMPTY_GLOSSES or _count_words(text) > MAX_GLOSS_WORDS:
-        return ""
-    return "" if _CHINESE.search(text) or _PLACEHOLDER.search(text) else text
+    return "" if _PLACEHOLDER.search(text) or (not text.isascii() and _CHINESE.search(text)) else text
 
 
 def _plain(piece: str) -> str:
-    """The piece if nothing but its first word has to be taken off; else empty."""
+    """The piece, which has no letter case, if nothing but its first word has to be taken off; else empty."""
     match = _PLAIN.fullmatch(piece)
-    if not match or match[1] in _EMPTY_GLOSSES or not _UNCLEAN.isdisjoint(match[1].split()):
+    if not match:
         return ""
-    return match[1]
+    words = match[1]
+    if " " in words:
+        return words if _UNCLEAN.isdisjoint(words.split()) else ""
+    return "" if words in _EMPTY_GLOSSES else words
 
 
 def _count_words(gloss: str) -> int:
-    return sum(word not in {"a", "an", "the"} for word in gloss.split())
+    """Articles apart."""
+    return sum(word not in _ARTICLES for word in gloss.split()) if " " in gloss else 1
 
 
 def collect_glosses(entries: Iterable[Entry]) -> dict[str, tuple[Gloss, ...]]:
@@ -202,15 +231,24 @@ def collect_glosses(entries: Iterable[Entry]) -> dict[str, tuple[Gloss, ...]]:
 
 
 def _glosses_of(entries: list[Entry]) -> tuple[Gloss, ...]:
-    entries = sorted(entries, key=lambda entry: -len(entry.senses))
-    senses = [(sense, glosses) for entry in entries for sense in entry.senses if (glosses := clean_glosses(sense))]
+    if len(entries) > 1:
+        entries = sorted(entries, key=lambda entry: -len(entry.senses))
     is_spoken = entries[0].reading.endswith(_SPOKEN)
-    found = [Gloss(text, rank, is_spoken or _is_rare(sense)) for rank, (sense, glosses) in enumerate(senses) for text in glosses]
-    if len(found) < 2:
-        return tuple(found)
-    once = tuple({gloss.text: gloss for gloss in reversed(found)}.values())[::-1]
-    costs = {gloss: _cost(gloss, place) for place, gloss in enumerate(once)}
-    return tuple(sorted(once, key=costs.__getitem__))
+    found: list[Gloss] = []
+    rank = 0
+    for entry in entries:
+        for sense in entry.senses:
+            if texts := clean_glosses(sense):
+                is_rare = is_spoken or _is_rare(sense)
+                found += [Gloss(text, rank, is_rare) for text in texts]
+                rank += 1
+    return _usual_first(found) if len(found) > 1 else tuple(found)
+
+
+def _usual_first(glosses: list[Gloss]) -> tuple[Gloss, ...]:
+    once = tuple({gloss.text: gloss for gloss in reversed(glosses)}.values())[::-1]
+    costs = [_cost(gloss, place) for place, gloss in enumerate(once)]
+    return tuple(once[place] for place in sorted(range(len(once)), key=costs.__getitem__))
 
 
 def _cost(gloss: Gloss, place: int) -> float:
@@ -220,8 +258,9 @@ def _cost(gloss: Gloss, place: int) -> float:
 
 def _is_rare(sense: str) -> bool:
     """Names count as rare: 泰尔 (Tyre) is no word for a tyre."""
-    labels = _LABEL.findall(sense) if "(" in sense else ()
-    return _is_name(_LABEL.sub("", sense)) or any(map(_RARE.search, labels))
+    if "(" not in sense:
+        return _is_name(sense)
+    return _is_name(_LABEL.sub("", sense)) or any(map(_RARE.search, _LABEL.findall(sense)))
 
 
 def _borrowed(entries: list[Entry], own: Mapping[str, tuple[Gloss, ...]]) -> tuple[Gloss, ...]:
@@ -236,20 +275,36 @@ def rank_headwords(entries: Iterable[Entry], glosses: Mapping[str, tuple[Gloss, 
     the headwords of glosses that end with it: *charger* those of *battery charger*.
     """
     usualness = _Usualness(list(entries))
+    stem_of = remembering_stemmer()
     found: dict[str, list[Translation]] = defaultdict(list)
-    compounds: dict[str, list[Translation]] = defaultdict(list)
+    phrases: list[tuple[str, Translation]] = []
     for word, own in glosses.items():
         base = usualness.of(word) + _PER_LN_GLOSSES * math.log1p(len(own))
-        for gloss in own:
-            if len(word) == 1 and (gloss.rank or not usualness.is_counted(word)):
+        is_single, is_counted = len(word) == 1, usualness.is_counted(word)
+        for text, rank, is_rare in own:
+            if is_single and (rank or not is_counted):
                 continue
-            score = base + _PER_LN_RANK * math.log1p(gloss.rank) + (_RARE_SENSE if gloss.is_rare else 0.0)
-            key = stem_phrase(gloss.text)
-            found[key].append(Translation(word, gloss.text, score))
-            if " " in key and not gloss.is_rare and len(word) > 1:
-                compounds[key.rpartition(" ")[2]].append(Translation(word, gloss.text, score))
-    whole = dict(compounds) | dict(found)
-    return {key: sorted(own, key=lambda item: (-item.score, item.word)) for key, own in whole.items()}
+            translation = Translation(word, text, base + _PER_LN_RANK * math.log1p(rank) + (_RARE_SENSE if is_rare else 0.0))
+            key = stem_of(text)
+            found[key].append(translation)
+            if " " in key and not is_rare and not is_single:
+                phrases.append((key, translation))
+    whole = _ends(phrases, found) | found
+    return {key: sorted(own, key=_best_first) if len(own) > 1 else own for key, own in whole.items()}
+
+
+def _ends(phrases: list[tuple[str, Translation]], known: Container[str]) -> dict[str, list[Translation]]:
+    """The translations of phrases by their last stem, where that is not ``known`` by itself."""
+    found: dict[str, list[Translation]] = defaultdict(list)
+    for key, translation in phrases:
+        end = key.rpartition(" ")[2]
+        if end not in known:
+            found[end].append(translation)
+    return found
+
+
+def _best_first(translation: Translation) -> tuple[float, str]:
+    return -translation.score, translation.word
 
 
 class _Usualness:
@@ -257,11 +312,16 @@ class _Usualness:
 
     def __init__(self, entries: list[Entry]) -> None:
         words = {entry.word for entry in entries}
-        senses = [(entry.word, sense) for entry in entries for sense in entry.senses]
-        self._containing = Counter(chain.from_iterable(_parts(word) & words for word in words))
+        self._containing = Counter(part for word in words if len(word) > 2 for part in _parts(word) if part in words)
         self._with_character = Counter(chain.from_iterable(map(set, words)))
-        self._mentions = Counter(chain.from_iterable(_mentioned(sense) - {word} for word, sense in senses if "[" in sense))
-        self._counted = {word for word, sense in senses if sense.startswith("CL:")}
+        self._mentions: Counter[str] = Counter()
+        self._counted: set[str] = set()
+        for word, _, senses in entries:
+            for sense in senses:
+                if "[" in sense:
+                    self._mentions.update(_mentioned(sense) - {word})
+                if sense.startswith("CL:"):
+                    self._counted.add(word)
 
     def is_counted(self, word: str) -> bool:
         """Whether the dictionary names a measure word for it."""
@@ -272,7 +332,7 @@ class _Usualness:
         length = 0.0 if len(word) < 3 else _THREE_CHARACTERS if len(word) == 3 else _MORE_CHARACTERS
         productive = _PER_LN_WORDS_CONTAINING * math.log1p(self._containing[word])
         mentioned = _PER_LN_MENTIONS * math.log1p(self._mentions[word])
-        characters = _PER_LN_CHARACTER * math.log(min(self._with_character[character] for character in word))
+        characters = _PER_LN_CHARACTER * math.log(min(map(self._with_character.__getitem__, word)))
         return length + productive + mentioned + characters + _HAS_MEASURE_WORD * self.is_counted(word)
 
 

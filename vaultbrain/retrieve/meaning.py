@@ -11,7 +11,8 @@ the catalog's exact vectors decide their order. Either way the same chunk gets t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vaultbrain.index.centring import centre_query, cjk_share, means_for
 from vaultbrain.index.chunking import ChunkProfile, split_chunks
@@ -20,7 +21,7 @@ from vaultbrain.index.matrix import centred_matrix
 from vaultbrain.retrieve.fusion import on_e5_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -70,11 +71,11 @@ class QueryVectors:
     cjk_share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VectorTable:
-    """Chunk vectors in memory: ``matrix`` (n, dimension) float32, centred; ``shares`` (n) of Chinese; ``starts``: each memo's first row.
+    """Chunk vectors in memory: ``matrix`` (n, dimension) float32, centred; ``shares`` (n): how Chinese each text is.
 
-    Rows of one memo stand together; ``memo_ids`` has one entry for each of ``starts``.
+    Rows of one memo stand together; ``starts`` are the first rows of each, and ``memo_ids`` has one entry for each of them.
     """
 
     matrix: Floats
@@ -87,9 +88,14 @@ class VectorTable:
     def chunks(self) -> int:
         return len(self.chunk_ids)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """memo id → its place in ``memo_ids`` and ``starts``."""
+        return {memo_id: n for n, memo_id in enumerate(self.memo_ids)}
+
 
 class TableCache:
-    """The table of one model's vectors, read again when chunks have changed. One for each brain; a thread may see it built twice."""
+    """The table of one model's vectors, read again when chunks have changed. Two threads may each build it; either is right."""
 
     def __init__(self) -> None:
         self._held: tuple[tuple[str, str], VectorTable] | None = None
@@ -103,12 +109,9 @@ class TableCache:
         return held[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """One memo's nearest chunk. ``plain`` is the cosine without expansion; ``is_translated``: it is in the other language."""
+class Nearest(NamedTuple):
+    """A memo's nearest chunk. ``is_translated``: it is in the other language."""
 
-    cosine: float
-    plain: float
     chunk_id: str
     is_translated: bool
 
@@ -178,8 +181,8 @@ class Comparison:
         self._is_other = np.abs(table.shares - vectors.cjk_share) > OTHER_LANGUAGE
         self._cosines = np.where(self._is_other, across, wide)
         self.best = self._maximum(self._cosines)
-        self._plain = self._maximum(plain)
-        self._places = {memo_id: n for n, memo_id in enumerate(table.memo_ids)}
+        self._nearness = self.best.tolist()
+        self._plain_nearness = self._maximum(plain).tolist()
 
     def _maximum(self, cosines: Any) -> Any:
         import numpy as np
@@ -198,17 +201,21 @@ class Comparison:
             return list(self._table.memo_ids)
         return [self._table.memo_ids[n] for n in np.argpartition(-self.best, limit)[:limit]]
 
-    def nearest(self, memo_ids: Iterable[str]) -> dict[str, Nearest]:
-        """For those of the memos that have a vector."""
-        places = {memo_id: self._places[memo_id] for memo_id in memo_ids if memo_id in self._places}
-        return {memo_id: self._nearest(place) for memo_id, place in places.items()}
+    def cosines(self, memo_id: str) -> tuple[float, float] | None:
+        """(cosine, the one without expansion) of the memo's nearest chunk; None when it has no vector."""
+        place = self._table.places.get(memo_id)
+        return None if place is None else (self._nearness[place], self._plain_nearness[place])
 
-    def _nearest(self, place: int) -> Nearest:
+    def nearest(self, memo_id: str) -> Nearest | None:
+        """None when the memo has no vector."""
+        place = self._table.places.get(memo_id)
+        if place is None:
+            return None
         starts = self._table.starts
         first = int(starts[place])
         last = int(starts[place + 1]) if place + 1 < len(starts) else self._table.chunks
         row = first + int(self._cosines[first:last].argmax())
-        return Nearest(float(self.best[place]), float(self._plain[place]), self._table.chunk_ids[row], bool(self._is_other[row]))
+        return Nearest(self._table.chunk_ids[row], bool(self._is_other[row]))
 
 
 def scale_for(

@@ -39,8 +39,9 @@ _QUOTED = re.compile(r"《[^》]*》|「[^」]*」|『[^』]*』|“[^”]*”|\
 _RESOURCE_WORDS = re.compile(r"资源|网站|网址|链接|清单|列表|工具|list|links?\b|resources?|sites?\b|tools?\b")
 
 
-#: Characters of a query in which filters are looked for. In a longer one, a pasted passage, quotation marks are only quotation marks.
+#: Characters of a query in which filters are looked for. In a longer one, a pasted passage, quotes are only quotes.
 LONGEST_WITH_FILTERS = 200
+NO_CONDITIONS = Conditions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Query:
     language: str
     wants_resources: bool
     elsewhere: str = ""
-    conditions: Conditions = Conditions()
+    conditions: Conditions = NO_CONDITIONS
     ignored: tuple[Ignored, ...] = ()
 
 
@@ -75,7 +76,7 @@ def read_query(text: str) -> Query:
         language_of(sought or text),
         bool(_RESOURCE_WORDS.search(folded)),
         _elsewhere(topic, sought),
-        filtered.conditions if filtered else Conditions(),
+        filtered.conditions if filtered else NO_CONDITIONS,
         filtered.ignored if filtered else (),
     )
 

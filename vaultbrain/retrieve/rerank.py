@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.index.tokens import cut, searchable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from vaultbrain.retrieve.expand import Variant
 
@@ -32,6 +32,8 @@ CLOSE = 12
 #: Two memos say the same when so large a share of their character trigrams is common to both.
 SAME = 0.8
 _SHINGLE = 3
+#: Points of score within which texts that say the same lie.
+_SAME_SCORE = 0.05
 
 _TAG = re.compile(r"(?:(?<=\s)|^)#[^\s#]+")
 _ADDRESS = re.compile(r"https?://|\[\[")
@@ -39,7 +41,7 @@ _ADDRESS = re.compile(r"https?://|\[\[")
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What is looked at of one hit: folded ``text`` (``tokens.searchable``), ``title`` and ``tags``; variants that stand in it."""
+    """What is looked at of one hit: folded ``text`` (``tokens.searchable``), ``title``, ``tags``; variants that stand in it."""
 
     text: str
     title: str
@@ -73,7 +75,7 @@ def _stands_as_phrase(topic: str, text: str) -> bool:
 
 def _coverage(topic: str, text: str) -> float:
     tokens = set(cut(topic))
-    return len(tokens & set(cut(text))) / len(tokens) if tokens else 0.0
+    return sum(token in text for token in tokens) / len(tokens) if tokens else 0.0
 
 
 def _stand_close(words: Sequence[str], text: str) -> bool:
@@ -91,28 +93,40 @@ def _agreement(matched: Sequence[Variant]) -> float:
     return min(len(groups) - 1, FULL_AGREEMENT) / FULL_AGREEMENT if len(groups) > 1 else 0.0
 
 
-def fold_copies(texts: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Memo id → ids of later memos that say the same, for every memo that stands for itself. ``texts``: (id, folded), best first."""
-    kept: dict[str, set[str]] = {}
+def fold_copies(hits: Sequence[tuple[str, str, float]]) -> dict[str, list[str]]:
+    """Memo id → ids of later ones that say the same, for every memo that stands for itself. ``hits``: (id, folded text, score).
+
+    Best first. Equal texts are found among all; nearly equal ones among the first ``DEPTH``, where they would be seen side by
+    side, and only with nearly the same score, which such texts have.
+    """
     copies: dict[str, list[str]] = {}
-    for memo_id, text in texts:
-        shingles = _shingles(text)
-        same = next((other for other, theirs in kept.items() if _likeness(shingles, theirs) >= SAME), None)
-        if same is None:
-            kept[memo_id] = shingles
+    by_text: dict[str, str] = {}
+    kept: list[tuple[str, frozenset[str], float]] = []
+    for place, (memo_id, text, score) in enumerate(hits):
+        bare = "".join(text.split())
+        original = by_text.get(bare)
+        if original is None and place < DEPTH:
+            shingles = frozenset(bare[i : i + _SHINGLE] for i in range(max(1, len(bare) - _SHINGLE + 1)))
+            near = (
+                other
+                for other, theirs, other_score in kept
+                if abs(other_score - score) <= _SAME_SCORE and _alike(shingles, theirs)
+            )
+            original = next(near, None)
+            if original is None:
+                kept.append((memo_id, shingles, score))
+        by_text[bare] = original or memo_id
+        if original is None:
             copies[memo_id] = []
         else:
-            copies[same].append(memo_id)
+            copies[original].append(memo_id)
     return copies
 
 
-def _shingles(text: str) -> set[str]:
-    bare = "".join(text.split())
-    return {bare[i : i + _SHINGLE] for i in range(max(1, len(bare) - _SHINGLE + 1))}
-
-
-def _likeness(one: set[str], other: set[str]) -> float:
-    """Jaccard's coefficient."""
-    if min(len(one), len(other)) < SAME * max(len(one), len(other)):
-        return 0.0
-    return len(one & other) / len(one | other)
+def _alike(one: Set[str], other: Set[str]) -> bool:
+    """By Jaccard's coefficient."""
+    smaller, larger = sorted((len(one), len(other)))
+    if smaller < SAME * larger:
+        return False
+    common = len(one & other)
+    return common >= SAME * (smaller + larger - common)

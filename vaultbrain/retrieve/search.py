@@ -9,6 +9,7 @@ lock, so a running sync is no obstacle.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import (
@@ -32,18 +33,19 @@ from vaultbrain.retrieve.fusion import (
     Evidence,
     Fused,
     FusionProfile,
+    boost,
     fuse,
     hold_exact,
     label,
     standing,
 )
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
-from vaultbrain.retrieve.meaning import Comparison, Nearest, TableCache, Wording, build_table, embed_query, scale_for
+from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
 from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies, says_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence, Set
     from datetime import tzinfo
     from pathlib import Path
 
@@ -58,9 +60,9 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.query import Query
     from vaultbrain.retrieve.suggest import Suggestions
 
-#: Memos by meaning that are looked at closely, and how many more chunks than that Chroma is asked for: several may be of one memo.
-CANDIDATES = 400
-OVER_FETCH = 3
+#: Memos by meaning that are looked at closely, and how many more chunks Chroma is asked for: several may be of one memo.
+CANDIDATES = 200
+OVER_FETCH = 5
 #: Memos that came nearest when nothing was found.
 NEAREST_MISSES = 3
 #: Of a cross-encoder's opinion and the fusion's score, how much the first counts.
@@ -168,7 +170,6 @@ class _Scored:
     fused: Fused
     plain: float
     score: float
-    nearest: Nearest | None
     extra: dict[str, float] = field(default_factory=dict)
     copies: tuple[str, ...] = ()
 
@@ -185,6 +186,8 @@ class _Scored:
         return {name: round(worth, 4) for name, worth in parts.items() if worth}
 
 
+_NOTHING = Fused(0.0, 0.0, 0.0, 0.0, 0.0)
+
 #: Memos from which score spreads to those that are related to them, and how much of it by the kind of relation.
 SPREADING = 20
 RELATION_SHARES = {"COMMENT": 0.75, "REFERENCE": 0.4}
@@ -198,6 +201,9 @@ def _raise(item: _Scored, score: float, plain: float, share: float, source: str)
     item.score, item.plain = share * score, max(item.plain, share * plain)
     return True
 
+
+#: A memo that holds such a variant whole is an exact match.
+EXACT = ("literal", "as typed")
 
 #: From this cosine on the meaning alone speaks for a memo: about twice what unrelated memos reach.
 SPEAKS = 0.3
@@ -215,8 +221,23 @@ def search(
         return _Search(parts, read_query(text), channel).run(top_k, variants)
 
 
+def _most(evidence: Mapping[str, float], worth: Callable[[str], float]) -> list[str]:
+    """The ``CANDIDATES`` memos with the most of it."""
+    if len(evidence) <= CANDIDATES:
+        return list(evidence)
+    return nlargest(CANDIDATES, evidence, key=lambda memo_id: (worth(memo_id), memo_id))
+
+
+def _before(memo: Memo | None) -> tuple[bool, int]:
+    """Of equal scores the pinned memo comes first, then the newest."""
+    return (not memo.pinned, -memo.created) if memo else (True, 0)
+
+
 class _Search:
     """One search. Its steps fill ``coverage`` as they go."""
+
+    comparison: Comparison | None = None
+    exact: Set[str] = frozenset()
 
     def __init__(self, parts: SearchParts, query: Query, channel: str) -> None:
         self.parts, self.query, self.channel = parts, query, channel
@@ -237,11 +258,11 @@ class _Search:
         variants = self._expand(given)
         words = self._search_words(variants)
         comparison = self._compare(given, words)
-        scored = self._spread(self._score(words, comparison), words)
+        scored = self._spread(self._score(words, comparison))
         kept = self._keep(scored)
         if kept:
             self._rerank(kept, words)
-            kept = self._fold_copies(kept)
+            kept = self._fold_copies(kept[: DEPTH + top_k]) + kept[DEPTH + top_k :]
         misses = [] if kept else scored[:NEAREST_MISSES]
         self._count(variants, words, scored, kept, misses)
         hits, nearest = (self._hits(items, words) for items in (kept[:top_k], misses))
@@ -342,25 +363,36 @@ class _Search:
 
     def _score(self, words: KeywordHits, comparison: Comparison | None) -> list[_Scored]:
         """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
-        candidates = {*words.literal, *words.near, *words.translated}
-        nearest: dict[str, Nearest] = {}
-        if comparison:
-            by_meaning = comparison.memos() if self.inside is not None else comparison.top(CANDIDATES)
-            candidates.update(memo_id for memo_id in by_meaning if self.inside is None or memo_id in self.inside)
-            nearest = comparison.nearest(candidates)
-        tokens = len(set(cut(self.query.topic)))
-        scored = [self._scored(memo_id, words, nearest.get(memo_id), tokens) for memo_id in candidates]
-        return self._sorted(scored, words)
+        self.comparison = comparison
+        self.exact = {memo_id for memo_id, met in words.matched.items() if any(v.family in EXACT for v in met)}
+        candidates = self._candidates(words)
+        boosted = boost(len(set(cut(self.query.topic))), self.profile)
+        return self._sorted([self._scored(memo_id, words, boosted) for memo_id in candidates])
 
-    def _scored(self, memo_id: str, words: KeywordHits, nearest: Nearest | None, tokens: int) -> _Scored:
+    def _candidates(self, words: KeywordHits) -> set[str]:
+        """Memos worth scoring: of each kind of evidence those with the most of it, and the nearest by meaning."""
+        likeness = self._likeness
+        near = _most(words.near, lambda memo_id: words.near[memo_id] * likeness(memo_id))
+        translated = _most(words.translated, lambda memo_id: words.translated[memo_id] + likeness(memo_id))
+        found = {*words.literal, *near, *translated}
+        if self.comparison:
+            found.update(self.comparison.top(CANDIDATES) if self.inside is None else self.comparison.memos())
+        return found if self.inside is None else found & self.inside
+
+    def _likeness(self, memo_id: str) -> float:
+        cosines = self.comparison.cosines(memo_id) if self.comparison else None
+        return cosines[0] if cosines else 0.0
+
+    def _scored(self, memo_id: str, words: KeywordHits, boosted: float) -> _Scored:
         literal = words.literal.get(memo_id, 0.0)
-        cosine = nearest.cosine if nearest else None
+        cosine, plain_cosine = (self.comparison.cosines(memo_id) if self.comparison else None) or (None, None)
         evidence = Evidence(literal, words.near.get(memo_id, 0.0), words.translated.get(memo_id, 0.0), cosine)
-        fused = fuse(evidence, tokens, self.profile)
-        plain = fuse(Evidence(literal, cosine=nearest.plain if nearest else None), tokens, self.profile)
-        return _Scored(memo_id, evidence, fused, plain.score, fused.score, nearest)
+        fused = fuse(evidence, boosted, self.profile)
+        # What it would be without expansion is only asked when an exact match has to be held.
+        plain = fuse(Evidence(literal, cosine=plain_cosine), boosted, self.profile).score if self.exact else 0.0
+        return _Scored(memo_id, evidence, fused, plain, fused.score)
 
-    def _spread(self, scored: Sequence[_Scored], words: KeywordHits) -> Sequence[_Scored]:
+    def _spread(self, scored: Sequence[_Scored]) -> Sequence[_Scored]:
         """A comment is read with what it comments on: each gets a share of the other's score, if that is more than its own."""
         if not self.parts.uses("relations") or self.query.topic.startswith("#"):
             return scored
@@ -370,19 +402,16 @@ class _Search:
         for one, other, kind in self.catalog.relations_of(list(sources)):
             for source, target in ((one, other), (other, one)):
                 if source in sources and (self.inside is None or target in self.inside):
-                    item = by_id.setdefault(target, _Scored(target, Evidence(), Fused(0.0, 0.0, 0.0, 0.0, 0.0), 0.0, 0.0, None))
+                    item = by_id.setdefault(target, _Scored(target, Evidence(), _NOTHING, 0.0, 0.0))
                     changed |= _raise(item, *sources[source], RELATION_SHARES.get(kind, 0.0), source)
-        return self._sorted(list(by_id.values()), words) if changed else scored
+        return self._sorted(list(by_id.values())) if changed else scored
 
-    def _sorted(self, scored: Sequence[_Scored], words: KeywordHits) -> list[_Scored]:
+    def _sorted(self, scored: Sequence[_Scored]) -> list[_Scored]:
         """Best first, after exact matches have been held where they were without expansion."""
-        exact = {
-            item.memo_id
-            for item in scored
-            if any(v.family in ("literal", "as typed") for v in words.matched.get(item.memo_id, ()))
-        }
         scores = {item.memo_id: item.score for item in scored}
-        held = hold_exact(scores, {item.memo_id: item.plain for item in scored}, exact) if exact else scores
+        held = scores
+        if exact := self.exact & scores.keys():
+            held = hold_exact(scores, {item.memo_id: item.plain for item in scored}, exact)
         for item in scored:
             if held[item.memo_id] != item.score:
                 item.extra["exact match first"] = item.extra.get("exact match first", 0.0) + held[item.memo_id] - item.score
@@ -394,7 +423,8 @@ class _Search:
         if not scored:
             return []
         best, profile = scored[0], self.profile
-        confirmed = best.nearest is not None and best.nearest.is_translated and best.evidence.translated > 0
+        nearest = self.comparison.nearest(best.memo_id) if self.comparison else None
+        confirmed = nearest is not None and nearest.is_translated and best.evidence.translated > 0
         least = profile.least_translated_standing if confirmed else profile.least_standing
         if standing([item.score for item in scored], self.coverage.memos_searched, profile) < least:
             return []
@@ -408,15 +438,15 @@ class _Search:
     def _rerank(self, kept: list[_Scored], words: KeywordHits) -> None:
         """Looks at the first ``DEPTH`` again and brings ``kept`` into its last order."""
         first = kept[:DEPTH]
-        memos = self.catalog.load_memos([item.memo_id for item in kept])
-        texts = self.catalog.folded_texts([item.memo_id for item in first])
+        ids = [item.memo_id for item in first]
+        memos, texts = self.catalog.load_memos(ids), self.catalog.folded_texts(ids)
         if self.parts.uses("rerank"):
             for item in first:
                 self._add_features(item, memos[item.memo_id], texts[item.memo_id], words)
-            kept[:] = self._sorted(kept, words)
+            kept[:] = self._sorted(kept)
         if self.parts.open_reranker is not None:
-            self._cross_encode(kept[:DEPTH], memos)
-        kept.sort(key=lambda item: (-item.score, not memos[item.memo_id].pinned, -memos[item.memo_id].created, item.memo_id))
+            self._cross_encode(first, memos)
+        kept.sort(key=lambda item: (-item.score, *_before(memos.get(item.memo_id)), item.memo_id))
 
     def _add_features(self, item: _Scored, memo: Memo, text: str, words: KeywordHits) -> None:
         looked = Looked(text, fold(memo.title), tuple(map(fold, memo.tags)), tuple(words.matched.get(item.memo_id, ())))
@@ -443,7 +473,7 @@ class _Search:
         if not self.parts.uses("copies"):
             return list(kept)
         texts = self.catalog.folded_texts([item.memo_id for item in kept])
-        copies = fold_copies([(item.memo_id, texts[item.memo_id]) for item in kept])
+        copies = fold_copies([(item.memo_id, texts[item.memo_id], item.score) for item in kept])
         for item in kept:
             item.copies = tuple(copies.get(item.memo_id, ()))
         return [item for item in kept if item.memo_id in copies]
@@ -455,7 +485,7 @@ class _Search:
         memo_ids = self.catalog.newest_in_scope(self.query.conditions.scope(self.parts.zone), top_k) if self.inside else []
         self.coverage.found = self.coverage.strong_memos = len(self.inside or ())
         meets = Fused(1.0, 0.0, 0.0, 0.0, 0.0)
-        items = [_Scored(memo_id, Evidence(literal=1.0), meets, 1.0, 1.0, None, {"filters": 1.0}) for memo_id in memo_ids]
+        items = [_Scored(memo_id, Evidence(literal=1.0), meets, 1.0, 1.0, {"filters": 1.0}) for memo_id in memo_ids]
         return SearchResult(self.query, self._hits(items, KeywordHits()), self.coverage)
 
     def _count(
@@ -478,9 +508,10 @@ class _Search:
         coverage.found = len(kept)
         coverage.copies = sum(len(item.copies) for item in kept)
         coverage.strong_memos = sum(self._label(item) == STRONG for item in kept)
-        coverage.keyword_memos = sum("keyword" in item.channels for item in kept)
-        coverage.semantic_memos = sum("semantic" in item.channels for item in kept)
-        coverage.both_memos = sum(len(item.channels) == 2 for item in kept)
+        channels = [item.channels for item in kept]
+        coverage.keyword_memos = sum("keyword" in spoke for spoke in channels)
+        coverage.semantic_memos = sum("semantic" in spoke for spoke in channels)
+        coverage.both_memos = sum(len(spoke) == 2 for spoke in channels)
         shown = {memo_id for item in kept for memo_id in (item.memo_id, *item.copies)}
         coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in shown for item in scored)
         coverage.nearest_misses = [item.memo_id for item in misses]
@@ -495,8 +526,8 @@ class _Search:
         note = self.catalog.load_note(memo.id)
         is_linked = note is not None and note.status in ("written", "conflict")
         terms = [word.lstrip("#") for variant in met for word in variant.looked_up] or [self.query.topic]
-        nearest = texts.get(item.nearest.chunk_id, "") if item.nearest else ""
-        wanted = Wanted(terms, nearest, self.query.wants_resources)
+        nearest = self.comparison.nearest(memo.id) if self.comparison else None
+        wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources)
         excerpt = best_excerpt(memo.id, note.anchors if note and is_linked else (), memo.content, wanted)
         return Hit(
             memo_id=memo.id,

@@ -13,7 +13,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING
 from unicodedata import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _VOWELS = re.compile("[aeiouy]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -93,9 +97,23 @@ def stem_phrase(phrase: str) -> str:
     return " ".join(map(stem, _WORDS.findall(phrase)))
 
 
+def remembering_stemmer() -> Callable[[str], str]:
+    """As ``stem_phrase``, for all glosses of a dictionary: it keeps the stem of every word for as long as it lives."""
+    stem_of = _Remembered().__getitem__
+    return lambda phrase: " ".join(map(stem_of, _WORDS.findall(phrase)))
+
+
+class _Remembered(dict[str, str]):
+    def __missing__(self, word: str) -> str:
+        self[word] = found = stem(word)
+        return found
+
+
 def _without_ending(word: str) -> str:
     if word.endswith("s"):
         word = _without_s(word)
+    if not word.endswith(("ing", "ed")):
+        return word
     for ending in ("ing", "ed"):
         base = word.removesuffix(ending)
         if base != word and len(base) > 2 and _VOWELS.search(base) and not word.endswith("eed"):
