@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,9 +14,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from cflow_server import TOKEN, CFlowServer
+from shell import CACHE_VARIABLES, ROOT
 from tiny_embedder import TinyEmbedder
 
 from vaultbrain.index.catalog import Catalog
+from vaultbrain.retrieve.compiling import compile_dictionary, is_compiled
 from vaultbrain.settings import load_settings
 from vaultbrain.wiring import CATALOG, Brain
 
@@ -24,7 +27,16 @@ if TYPE_CHECKING:
 
     from vaultbrain.index.embedding import Embedder
 
+#: The person's own cache is not for tests. Shared by all workers and runs, since the dictionary in it takes seconds to compile.
+os.environ.update(dict.fromkeys(CACHE_VARIABLES, str(ROOT / ".pytest_cache" / "home")))
+
 NOW = datetime(2026, 11, 30, 7, 4, 5, tzinfo=UTC)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before any worker starts."""
+    if not hasattr(session.config, "workerinput") and not is_compiled():
+        compile_dictionary()
 
 
 @dataclass

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parent.parent
 RUN = "from vaultbrain.cli.main import run; run()"
 #: Long and strange, so that it cannot stand in an output by chance.
 SECRET = "zebra-umbrella-for-tests"
+#: Where platformdirs finds the user's cache: everywhere but on Windows, and there.
+CACHE_VARIABLES = ("XDG_CACHE_HOME", "WIN_PD_OVERRIDE_LOCAL_APPDATA")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Shell:
             "VAULTBRAIN_TIMEOUT": "2",
             "VAULTBRAIN_EMBEDDING": "use",
             "CFLOW_API_TOKEN": SECRET,
+            **{name: os.environ[name] for name in CACHE_VARIABLES if name in os.environ},
         } | self.environment
 
     @property

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def dictionary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dictionary]:
-    """The real one, compiled for these tests."""
-    opened = open_dictionary(tmp_path_factory.mktemp("dictionary"))
+def dictionary() -> Iterator[Dictionary]:
+    """The real one."""
+    opened = open_dictionary()
     assert opened
     yield opened
     opened.close()

@@ -117,11 +117,14 @@ class Brain:
             with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
                 parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
                 return self._run_sync(parts, options)
+        is_first = not self._checked_at()
         with self._writing("sync", self.settings.lock_timeout, on_wait), self._catalog() as catalog:
             self._vault.remove_leftovers(self.settings.memos_folder)
             parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
             report = self._run_sync(parts, options)
             self._note_check()
+        if is_first or not report.is_empty:
+            self._ensure_dictionary(report.notices.append, progress)
         return report
 
     def search(self, text: str, *, top_k: int = 10, variants: Sequence[str] = (), channel: str = "hybrid") -> SearchResult:
@@ -224,6 +227,8 @@ class Brain:
         from vaultbrain.bench.run import BenchResult
 
         judged_sets = [read_judged_set(Path(path)) for path in sets]
+        if "dictionary" not in without:
+            self._ensure_dictionary(notice)
         how = {"channel": channel, "should_stop": should_stop} | ({"progress": progress} if progress else {})
         with CachedEmbedder(cache_dir or default_cache_dir(), self.fingerprint, self._open_embedder, notice) as embedder:
             leave_out = frozenset(without)
@@ -331,9 +336,22 @@ class Brain:
     def _open_dictionary(self) -> Dictionary | None:
         from vaultbrain.retrieve.dictionary import open_dictionary
 
-        if self._dictionary is None:
+        if self._dictionary is None or self._dictionary.is_damaged:
             self._dictionary = open_dictionary()
         return self._dictionary
+
+    def _ensure_dictionary(self, notice: Callable[[str], None], progress: Progress = no_progress) -> None:
+        """Compiles it if it is not there. A failure costs searches the words of the other language, and nothing else."""
+        from vaultbrain.retrieve.compiling import DictionaryNotMade, compile_dictionary, is_compiled
+
+        if is_compiled():
+            return
+        progress("dictionary", 0, 1)
+        try:
+            compile_dictionary()
+        except DictionaryNotMade as error:
+            notice(f"The dictionary could not be made ({error}); searches do not look up words of the other language in it.")
+        progress("dictionary", 1, 1)
 
     def _suggest(self, question: str) -> Suggestions:
         from vaultbrain.retrieve.suggest import ChatModel, suggest_variants

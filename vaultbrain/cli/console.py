@@ -38,6 +38,7 @@ _STAGES = {
     "notes": "Writing notes",
     "chunks": "Cutting chunks",
     "vectors": "Computing vectors",
+    "dictionary": "Compiling the dictionary",
 }
 
 

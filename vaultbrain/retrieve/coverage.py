@@ -32,7 +32,7 @@ _SENTENCES = {
     "no_vectors": "there are no vectors yet: only words were searched",
     "no_model": "the embedding model is not available: only words were searched",
     "no_store": "the vector index could not be used: every chunk was compared instead",
-    "no_dictionary": "the dictionary is not available: words of the other language were not looked up in it",
+    "no_dictionary": "no dictionary yet: words of the other language were not looked up; a sync with something to do makes it",
     "no_suggestions": "the language model proposed nothing: the question's own variants were used",
     "no_reranker": "the cross-encoder is not available: the order is that of the fusion",
     "own_lexicon": "your own lexicon has mistakes, which were passed over",

@@ -11,12 +11,22 @@ import math
 import re
 from collections import Counter, defaultdict
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from vaultbrain.retrieve.stems import remembering_stemmer
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
+    from typing import TypeAlias
+
+    # Plain tuples: of three quarters of a million, named ones take half a second longer to make.
+    #: One line: the simplified form, its reading, its senses as written.
+    Entry: TypeAlias = tuple[str, str, tuple[str, ...]]
+    #: Text; rank of its sense within the word, from 0; whether the sense is marked as literary, dialect, technical …
+    Gloss: TypeAlias = tuple[str, int, bool]
+    #: A headword for a gloss; the gloss as it stands, not stemmed; the score, which compares within one stem only.
+    Translation: TypeAlias = tuple[str, str, float]
 
 #: Words of a gloss, articles apart. Longer ones are explanations, which no memo holds word for word.
 MAX_GLOSS_WORDS = 3
@@ -35,8 +45,6 @@ _RARE_SENSE = -1.2
 #: For each factor e by which more words contain the rarest character; fitted with the others to published frequencies of 105,000
 #: words, since the lexicon has no rare characters. 孑, 伶 and 㤽 are written by nobody.
 _PER_LN_CHARACTER = 0.15
-#: The gloss stands there as asked for, not in another form: meeting, not meet.
-SAME_FORM = 0.45
 
 # The order of a word's glosses, tried on the 397 Chinese words of the lexicon: with it the first gloss is one of the lexicon's
 # for 70 %, in the order of the dictionary for 56 %. A memo says *angry* rather than *get angry*.
@@ -74,9 +82,6 @@ _PLACEHOLDERS = frozenset({"sth", "sb", "etc"})
 _ARTICLES = frozenset({"a", "an", "the"})
 _BETWEEN = re.compile(r"[;:]| - |\u2014")
 _NOT_IN_GLOSS = re.compile(r"[^\w '&+.-]|(?<!\d)\.|\.(?!\d)")
-#: Nothing to clean but a leading word, which is true of two pieces in three.
-_PLAIN = re.compile(r"\s*(?:(?:to be|to|a|an|the) )?([a-z]{2,}(?: [a-z]{2,}){0,2})\s*")
-_UNCLEAN = frozenset("sth sb etc oneself or and to be an the of".split())
 #: Single words that translate nothing.
 _EMPTY_GLOSSES = frozenset(
     "a an the of to in on for and or with by at from as is be do not no very sth sb it its that this into up out off over who"
@@ -92,35 +97,11 @@ _RARE = re.compile(
 _SPOKEN = " r5"
 
 
-class Entry(NamedTuple):
-    """One line. ``word`` is the simplified form; ``senses`` are as written."""
-
-    word: str
-    reading: str
-    senses: tuple[str, ...]
-
-
-class Gloss(NamedTuple):
-    """``rank``: of its sense within the word, from 0. ``is_rare``: its sense is marked as literary, dialect, technical …"""
-
-    text: str
-    rank: int
-    is_rare: bool
-
-
-class Translation(NamedTuple):
-    """A headword for a gloss. ``score`` compares within one stem only; ``gloss`` as it stands, not stemmed."""
-
-    word: str
-    gloss: str
-    score: float
-
-
 def read_entries(lines: Iterable[str]) -> Iterator[Entry]:
     """The entries of a file in the form of CC-CEDICT; comments and whatever is no entry are passed over."""
     for match in filter(None, map(_LINE.match, lines)):
         word, reading, senses = match.groups()
-        yield Entry(word, reading, tuple(filter(None, senses.split("/"))))
+        yield word, reading, tuple(filter(None, senses.split("/")))
 
 
 def stands_for(sense: str) -> str:
@@ -133,15 +114,14 @@ def clean_glosses(sense: str) -> list[str]:
     """The translations in one sense: ``to back up (data); to save`` → back up, save. Empty for remarks and explanations."""
     if _is_remark(sense):
         return []
-    if plain := _plain(sense.casefold()):
-        return [plain]
-    text = _without_parentheses(sense)
-    if text != sense:
-        text = text.strip()
+    text = sense
+    if "(" in sense or "[" in sense:
+        text = _without_parentheses(sense).strip()
         if _is_remark(text):
             return []
-        if plain := _plain(text.casefold()):
-            return [plain]
+    if text.replace(" ", "").isalpha():
+        gloss = _clean(text)
+        return [gloss] if gloss else []
     found = list(chain.from_iterable(map(_synonyms, _BETWEEN.split(text))))
     return found if len(found) < 2 else list(dict.fromkeys(found))
 
@@ -162,12 +142,9 @@ def _synonyms(part: str) -> list[str]:
     """*last, final* is two glosses; of *Telok Blangah, a place in Singapore* only the beginning is one."""
     first, *others = part.split(",")
     gloss = _clean(first)
-    if not gloss and not others:
-        return []
-    if others and not _is_name(part):
-        pieces = [gloss, *map(_clean, others)] if gloss else []
-        if all(pieces):
-            return pieces
+    if gloss and others and not _is_name(part):
+        pieces = [gloss, *map(_clean, others)]
+        return pieces if all(pieces) else pieces[:1]
     return [gloss] if gloss else []
 
 
@@ -177,10 +154,7 @@ def _is_name(text: str) -> bool:
 
 def _clean(piece: str) -> str:
     """Empty when the piece is too long, holds Chinese or a placeholder in its middle, or says nothing."""
-    text = piece.casefold()
-    if plain := _plain(text):
-        return plain
-    words = text.replace("\u2019", "'").split()
+    words = piece.casefold().replace("\u2019", "'").split()
     while words and words[0] in _LEADING:
         del words[0]
     while len(words) > 1 and words[-1] in _TRAILING:
@@ -188,27 +162,18 @@ def _clean(piece: str) -> str:
     if len(words) > MAX_GLOSS_WORDS and sum(map(str.isalpha, words)) - sum(map(words.count, _ARTICLES)) > MAX_GLOSS_WORDS:
         return ""
     text = " ".join(words)
-    if not text.isascii() or not all(map(str.isalpha, words)):
+    if not (text.isascii() and text.replace(" ", "").isalpha()):
         text = _without_marks(text)
     elif not _PLACEHOLDERS.isdisjoint(words):
         return ""
-    return "" if len(text) < 2 or text in _EMPTY_GLOSSES or _count_words(text) > MAX_GLOSS_WORDS else text
+    return text if len(text) > 1 and text not in _EMPTY_GLOSSES else ""
 
 
 def _without_marks(text: str) -> str:
     text = " ".join(_NOT_IN_GLOSS.sub(" ", text).split()).strip("' .-")
-    return "" if _PLACEHOLDER.search(text) or (not text.isascii() and _CHINESE.search(text)) else text
-
-
-def _plain(piece: str) -> str:
-    """The piece, which has no letter case, if nothing but its first word has to be taken off; else empty."""
-    match = _PLAIN.fullmatch(piece)
-    if not match:
+    if _PLACEHOLDER.search(text) or _CHINESE.search(text) or _count_words(text) > MAX_GLOSS_WORDS:
         return ""
-    words = match[1]
-    if " " in words:
-        return words if _UNCLEAN.isdisjoint(words.split()) else ""
-    return "" if words in _EMPTY_GLOSSES else words
+    return text
 
 
 def _count_words(gloss: str) -> int:
@@ -224,7 +189,7 @@ def collect_glosses(entries: Iterable[Entry]) -> dict[str, tuple[Gloss, ...]]:
     """
     by_word: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        by_word[entry.word].append(entry)
+        by_word[entry[0]].append(entry)
     own = {word: glosses for word, group in by_word.items() if (glosses := _glosses_of(group))}
     borrowed = {word: glosses for word, group in by_word.items() if word not in own and (glosses := _borrowed(group, own))}
     return own | borrowed
@@ -232,28 +197,27 @@ def collect_glosses(entries: Iterable[Entry]) -> dict[str, tuple[Gloss, ...]]:
 
 def _glosses_of(entries: list[Entry]) -> tuple[Gloss, ...]:
     if len(entries) > 1:
-        entries = sorted(entries, key=lambda entry: -len(entry.senses))
-    is_spoken = entries[0].reading.endswith(_SPOKEN)
+        entries = sorted(entries, key=lambda entry: -len(entry[2]))
+    is_spoken = entries[0][1].endswith(_SPOKEN)
     found: list[Gloss] = []
     rank = 0
-    for entry in entries:
-        for sense in entry.senses:
+    for _, _, senses in entries:
+        for sense in senses:
             if texts := clean_glosses(sense):
                 is_rare = is_spoken or _is_rare(sense)
-                found += [Gloss(text, rank, is_rare) for text in texts]
+                found += [(text, rank, is_rare) for text in texts]
                 rank += 1
     return _usual_first(found) if len(found) > 1 else tuple(found)
 
 
 def _usual_first(glosses: list[Gloss]) -> tuple[Gloss, ...]:
-    once = tuple({gloss.text: gloss for gloss in reversed(glosses)}.values())[::-1]
-    costs = [_cost(gloss, place) for place, gloss in enumerate(once)]
-    return tuple(once[place] for place in sorted(range(len(once)), key=costs.__getitem__))
+    once = tuple({gloss[0]: gloss for gloss in reversed(glosses)}.values())[::-1]
+    costs = [_cost(text, place, is_rare) for place, (text, _, is_rare) in enumerate(once)]
+    return tuple([once[place] for place in sorted(range(len(once)), key=costs.__getitem__)])
 
 
-def _cost(gloss: Gloss, place: int) -> float:
-    words = min(_count_words(gloss.text), MAX_GLOSS_WORDS)
-    return _GLOSS_PER_LN_PLACE * math.log1p(place) + _GLOSS_OF_WORDS[words] + _GLOSS_IS_RARE * gloss.is_rare
+def _cost(text: str, place: int, is_rare: bool) -> float:
+    return _GLOSS_PER_LN_PLACE * math.log1p(place) + _GLOSS_OF_WORDS[_count_words(text)] + _GLOSS_IS_RARE * is_rare
 
 
 def _is_rare(sense: str) -> bool:
@@ -264,8 +228,8 @@ def _is_rare(sense: str) -> bool:
 
 
 def _borrowed(entries: list[Entry], own: Mapping[str, tuple[Gloss, ...]]) -> tuple[Gloss, ...]:
-    targets = (own.get(stands_for(sense), ()) for entry in entries for sense in entry.senses)
-    return tuple(gloss._replace(is_rare=True) for gloss in next(filter(None, targets), ()))
+    targets = (own.get(stands_for(sense), ()) for _, _, senses in entries for sense in senses)
+    return tuple((text, rank, True) for text, rank, _ in next(filter(None, targets), ()))
 
 
 def rank_headwords(entries: Iterable[Entry], glosses: Mapping[str, tuple[Gloss, ...]]) -> dict[str, list[Translation]]:
@@ -284,13 +248,18 @@ def rank_headwords(entries: Iterable[Entry], glosses: Mapping[str, tuple[Gloss, 
         for text, rank, is_rare in own:
             if is_single and (rank or not is_counted):
                 continue
-            translation = Translation(word, text, base + _PER_LN_RANK * math.log1p(rank) + (_RARE_SENSE if is_rare else 0.0))
+            translation = (word, text, base + _PER_LN_RANK * math.log1p(rank) + (_RARE_SENSE if is_rare else 0.0))
             key = stem_of(text)
             found[key].append(translation)
             if " " in key and not is_rare and not is_single:
                 phrases.append((key, translation))
-    whole = _ends(phrases, found) | found
-    return {key: sorted(own, key=_best_first) if len(own) > 1 else own for key, own in whole.items()}
+    found |= _ends(phrases, found)
+    for translations in found.values():
+        if len(translations) > 1:
+            # By word where the score is the same.
+            translations.sort(key=itemgetter(0))
+            translations.sort(key=itemgetter(2), reverse=True)
+    return found
 
 
 def _ends(phrases: list[tuple[str, Translation]], known: Container[str]) -> dict[str, list[Translation]]:
@@ -303,25 +272,22 @@ def _ends(phrases: list[tuple[str, Translation]], known: Container[str]) -> dict
     return found
 
 
-def _best_first(translation: Translation) -> tuple[float, str]:
-    return -translation.score, translation.word
-
-
 class _Usualness:
     """How usual headwords are, as far as the dictionary itself tells."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        words = {entry.word for entry in entries}
-        self._containing = Counter(part for word in words if len(word) > 2 for part in _parts(word) if part in words)
-        self._with_character = Counter(chain.from_iterable(map(set, words)))
-        self._mentions: Counter[str] = Counter()
+        words = {word for word, _, _ in entries}
+        self._containing = dict(Counter(part for word in words if len(word) > 2 for part in _parts(word) if part in words))
+        self._with_character = dict(Counter(chain.from_iterable(map(set, words))))
+        mentioned: list[str] = []
         self._counted: set[str] = set()
         for word, _, senses in entries:
             for sense in senses:
                 if "[" in sense:
-                    self._mentions.update(_mentioned(sense) - {word})
+                    mentioned += _mentioned(sense) - {word}
                 if sense.startswith("CL:"):
                     self._counted.add(word)
+        self._mentions = dict(Counter(mentioned))
 
     def is_counted(self, word: str) -> bool:
         """Whether the dictionary names a measure word for it."""
@@ -330,8 +296,8 @@ class _Usualness:
     def of(self, word: str) -> float:
         """The part of the score that does not depend on the gloss."""
         length = 0.0 if len(word) < 3 else _THREE_CHARACTERS if len(word) == 3 else _MORE_CHARACTERS
-        productive = _PER_LN_WORDS_CONTAINING * math.log1p(self._containing[word])
-        mentioned = _PER_LN_MENTIONS * math.log1p(self._mentions[word])
+        productive = _PER_LN_WORDS_CONTAINING * math.log1p(self._containing.get(word, 0))
+        mentioned = _PER_LN_MENTIONS * math.log1p(self._mentions.get(word, 0))
         characters = _PER_LN_CHARACTER * math.log(min(map(self._with_character.__getitem__, word)))
         return length + productive + mentioned + characters + _HAS_MEASURE_WORD * self.is_counted(word)
 

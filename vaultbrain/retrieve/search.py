@@ -155,9 +155,9 @@ INGREDIENTS = (
     "translated vector",
     "other region",
     "as typed",
+    "relations",
     "rerank",
     "copies",
-    "parts",
 )
 
 
@@ -197,7 +197,8 @@ def _raise(item: _Scored, score: float, plain: float, share: float, source: str)
     """Gives ``item`` a share of another memo's scores; whether it changed."""
     if share * score <= item.score:
         return False
-    item.extra[f"related to #{source}"] = share * score - item.score
+    name = f"related to #{source}"
+    item.extra[name] = item.extra.get(name, 0.0) + share * score - item.score
     item.score, item.plain = share * score, max(item.plain, share * plain)
     return True
 
@@ -287,10 +288,10 @@ class _Search:
         if self._is_passage or not self.parts.uses("dictionary"):
             return ()
         dictionary = self.parts.open_dictionary()
-        if dictionary is None:
+        found = concepts(self.query.topic, dictionary) if dictionary else ()
+        if dictionary is None or dictionary.is_damaged:
             self.coverage.degraded.append(Shortcoming("no_dictionary"))
-            return ()
-        return concepts(self.query.topic, dictionary)
+        return found
 
     def _expand(self, given: Sequence[str]) -> list[Variant]:
         query = self.query if self.parts.uses("other region") else replace(self.query, elsewhere="")

@@ -100,7 +100,11 @@ def stem_phrase(phrase: str) -> str:
 def remembering_stemmer() -> Callable[[str], str]:
     """As ``stem_phrase``, for all glosses of a dictionary: it keeps the stem of every word for as long as it lives."""
     stem_of = _Remembered().__getitem__
-    return lambda phrase: " ".join(map(stem_of, _WORDS.findall(phrase)))
+
+    def stem_remembered(phrase: str) -> str:
+        return stem_of(phrase) if phrase.isalpha() else " ".join(map(stem_of, _WORDS.findall(phrase)))
+
+    return stem_remembered
 
 
 class _Remembered(dict[str, str]):
