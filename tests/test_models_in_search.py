@@ -46,8 +46,8 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield home
 
 
-def asked(home: Home, chat: ChatServer, query: str, **settings: Any) -> SearchResult:
-    brain = home.brain(llm_base_url=chat.url, llm_model="small", **({"llm_expand": True, "llm_timeout": 2} | settings))
+def asked(home: Home, at: ChatServer, query: str, **settings: Any) -> SearchResult:
+    brain = home.brain(llm_base_url=at.url, llm_model="small", **({"llm_expand": True, "llm_timeout": 2} | settings))
     return brain.search(query, channel="keyword")
 
 

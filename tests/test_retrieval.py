@@ -19,7 +19,7 @@ from vaultbrain.errors import EmbeddingUnavailable
 from vaultbrain.index.embedding import open_embedder
 from vaultbrain.retrieve import search as search_room
 from vaultbrain.retrieve.dictionary import open_dictionary
-from vaultbrain.retrieve.expand import MAX_VARIANTS
+from vaultbrain.retrieve.expand import MAX_VARIANTS, WEIGHTS
 from vaultbrain.retrieve.meaning import TableCache
 from vaultbrain.retrieve.search import EXACT, INGREDIENTS, NEAREST_MISSES, SearchParts, search
 
@@ -346,7 +346,7 @@ def test_a_word_of_the_lexicon_is_searched_in_many_ways_each_with_its_reason(lib
 @pytest.mark.parametrize("channel", ["hybrid", "keyword", "semantic"])
 def test_the_parts_of_a_score_add_up_to_it(library: Home, channel: str) -> None:
     """For every hit and near miss of many queries; nothing about a score is left unexplained."""
-    shown = 0
+    shown, parts = 0, set[str]()
     for query in (
         "片单",
         "観影",
@@ -364,9 +364,12 @@ def test_the_parts_of_a_score_add_up_to_it(library: Home, channel: str) -> None:
             assert min(1.0, sum(hit.why.values())) == pytest.approx(hit.score, abs=1e-3), (query, hit.memo_id, hit.why)
             assert 0 <= hit.score <= 1
             shown += 1
+            parts |= hit.why.keys()
         scores = [hit.score for hit in result.hits]
         assert scores == sorted(scores, reverse=True)
     assert shown > 10
+    if channel == "hybrid":
+        assert parts >= {"words", "near words", "translation", "meaning", "phrase", "coverage", "tag", "agreement", "filters"}
 
 
 def test_nothing_found_names_unmet_words_and_nearest_misses(library: Home) -> None:
@@ -526,8 +529,8 @@ def test_the_command_line_answers_without_them_and_ends_well(library: Home, tmp_
     }
     done = run("search", "片单 after:soon", "--variant", "三部老片", "--explain", folder=library.vault, **away)
     assert done.code == 0, done.err
-    assert "#1 · strong" in done.out
-    assert "三部老片 (given, 0.9): 1 memo; asked for by the caller" in done.out
+    assert "#1 · " in done.out
+    assert f"三部老片 (given, {WEIGHTS['given']}): 1 memo; asked for by the caller" in done.out
     notes = done.err.splitlines()
     assert [words in done.err for words in ("no vectors", "language model", "cross-encoder", "not a filter")] == [True] * 4, (
         done.err
