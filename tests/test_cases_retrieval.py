@@ -108,7 +108,6 @@ def test_every_spelling_finds_its_memos_among_the_first_five(spelled: Home, embe
     assert missing(spelled.brain(embedder), WANTED) == {}
 
 
-@pytest.mark.xfail(strict=True, reason="a Latin word is not looked for inside longer words")
 def test_a_part_of_a_compound_finds_it_however_sharp_s_is_written(spelled: Home, embedder: Embedder) -> None:
     """German writes its compounds as one word."""
     assert missing(spelled.brain(embedder), WANTED_INSIDE) == {}
@@ -190,9 +189,7 @@ def test_an_answer_quotes_the_equal_sentence_once_and_cites_the_same_real_memo_e
     assert len(cited) == 1
 
 
-@pytest.mark.parametrize(
-    "copies", [12, pytest.param(120, marks=pytest.mark.xfail(strict=True, reason="copies further down are not folded"))]
-)
+@pytest.mark.parametrize("copies", [12, 120])
 def test_k_distinct_memos_are_shown_when_there_are_k(home: Home, server: CFlowServer, embedder: Embedder, copies: int) -> None:
     """However many copies stand before them."""
     places = ("in the cellar", "for the well", "after the flood", "of the old boat", "with a new seal")

@@ -19,7 +19,6 @@ from vaultbrain.retrieve.fusion import (
     hold_exact,
     inverse_document_frequency,
     label,
-    on_e5_scale,
     standing,
 )
 
@@ -105,9 +104,3 @@ def test_labels_by_score_and_by_sure_words() -> None:
     p = E5_PROFILE
     assert [label(s, 0.0, p) for s in (p.strong, p.related, p.weak, p.weak - 0.001)] == [STRONG, RELATED, WEAK, EXCLUDED]
     assert label(0.3, p.strong_words, p) == STRONG
-
-
-def test_other_models_are_measured_by_what_is_ordinary() -> None:
-    """A cosine of 0.9 says nothing where everything is 0.88; the scale is one deviation to 0.1."""
-    assert on_e5_scale(0.9, 0.88, 0.02) == pytest.approx(0.1)
-    assert on_e5_scale(0.88, 0.88, 0.0) == 0.0

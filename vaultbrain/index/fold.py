@@ -81,13 +81,18 @@ def to_simplified(text: str) -> str:
 def in_other_region(text: str) -> str:
     """``text`` in the words of the other region: 備份硬碟 → 备份硬盘 and the other way round.
 
-    Traditional script is taken for Taiwan's, simplified script for the mainland's. The result is in the other script.
+    Traditional script is taken for Taiwan's, simplified script for the mainland's; what both write alike may be either. The
+    result is in the other script.
     """
     if text.isascii():
         return text
-    direction = "s2twp" if to_simplified(text) == text else "tw2sp"
-    converted: str = _regional_converter(direction).convert(_SURROGATE.sub("\ufffd", text))
-    return converted
+    text = _SURROGATE.sub("\ufffd", text)
+    directions = ("s2twp", "tw2sp") if to_simplified(text) == text else ("tw2sp",)
+    for direction in directions:
+        converted: str = _regional_converter(direction).convert(text)
+        if to_simplified(converted) != to_simplified(text):
+            return converted
+    return text
 
 
 @cache

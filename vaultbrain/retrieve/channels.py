@@ -22,18 +22,23 @@ if TYPE_CHECKING:
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.retrieve.concepts import Concept
 
-#: BM25 weights of title, tags and body: a word in a title or tag says what the memo is about.
-FIELD_WEIGHTS = (2.0, 2.0, 1.0)
+#: BM25 weights of title, tags and body. A title is also part of the body, so its words count twice already.
+FIELD_WEIGHTS = (1.0, 1.5, 1.0)
 #: Memos that one variant may bring by BM25. Far more than anybody reads, and still quick.
 KEYWORD_LIMIT = 300
 #: Tokens of a long text that are looked up, the rarest of those that any memo has: a passage shares few words with any memo.
 MAX_LITERAL_TOKENS = 24
+#: A memo in which all words of the question stand is as sure as this, however long it is; BM25 thinks little of long texts.
+LEAST_WHOLE = 0.35
 #: A single Chinese character says little: what a memo gets at most for it.
 SINGLE_CHARACTER = 0.5
 #: What a memo gets that holds an address, a piece of code or a symbol exactly as typed.
 AS_TYPED = 0.95
 #: The doubt that is left, to the power of the weights of the near words met: each synonym (0.6) halves it.
 DOUBT_LEFT = 0.315
+
+#: A word in letters that no memo has as a word is looked for inside longer ones: strasse in hafenstrasse.
+_LATIN_WORD = re.compile(r"[^\W\d_]{4,}", re.ASCII)
 
 #: Families looked up by BM25 over their words, of which some may be missing; all others have to stand in the memo whole.
 _SCATTERED = ("literal", "script", "given", "suggested")
@@ -96,7 +101,8 @@ def as_typed(sought: str) -> list[str]:
 def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int = KEYWORD_LIMIT) -> None:
     """Adds the memos that hold such a piece, even inside a word: FTS5 only knows words."""
     whole = len("".join(sought.split()))
-    for piece in as_typed(sought):
+    inside_words = [word for word in searchable(sought).split() if _LATIN_WORD.fullmatch(word) and not hits.met.get(word, 1)]
+    for piece in dict.fromkeys([*as_typed(sought), *inside_words]):
         sureness = SINGLE_CHARACTER if len(piece) == 1 and cut(piece) else AS_TYPED * len(piece) / whole
         variant = Variant(piece, "as typed", round(sureness, 2), "these very characters")
         found = catalog.memos_containing(piece, limit)
@@ -108,7 +114,8 @@ def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int
 
 def _note_literal(hits: KeywordHits, variant: Variant, found: Mapping[str, float], whole: Container[str]) -> None:
     for memo_id, sureness in found.items():
-        hits.literal[memo_id] = max(hits.literal.get(memo_id, 0.0), variant.weight * variant.share * sureness)
+        surely = max(sureness, LEAST_WHOLE) if variant.family == "literal" and memo_id in whole else sureness
+        hits.literal[memo_id] = max(hits.literal.get(memo_id, 0.0), variant.weight * variant.share * surely)
     _note_matched(hits, variant, [memo_id for memo_id in found if memo_id in whole])
 
 

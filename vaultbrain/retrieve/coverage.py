@@ -46,8 +46,8 @@ _OWN_WORDS = ("part", "given", "as typed")
 class Coverage:
     """Counts are memos unless named otherwise. ``nearest_misses`` are memo ids, only when nothing was found.
 
-    ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and were searched as
-    words. ``left_out``: met by a word, yet too far off for a label. ``copies``: named with the hit that says the same.
+    ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and could not be
+    read. ``left_out``: met by a word, yet too far off for a label. ``copies``: named with the hit that says the same.
     """
 
     memos: int
@@ -74,7 +74,8 @@ class Coverage:
         """Words of the question, or given with it, that stand in no memo."""
         parts = [variant for variant in self.variants if variant.family in _OWN_WORDS]
         words = parts or [variant for variant in self.variants if variant.family == "literal"]
-        return [variant.text for variant in words if not variant.memos]
+        typed = [variant.text for variant in self.variants if variant.family == "as typed" and variant.memos]
+        return [variant.text for variant in words if not variant.memos and not any(variant.text in text for text in typed)]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"words_without_memo": self.unmet}

@@ -98,10 +98,12 @@ class CrossEncoderReranker:
 
 def _load(spec: str, name: str) -> Any:
     calm_openmp()
+    place = "Give the name or the folder of a cross-encoder; without a network it must be on this machine already."
+    with _ours(spec, place):
+        folder = _folder(name)
     with _ours(spec, 'Run: pip install "vaultbrain[sentence-transformers]" (docs/embedding.md: a small torch first).'):
         from sentence_transformers import CrossEncoder
-    with _ours(spec, "Give the name or the folder of a cross-encoder; without a network it must be on this machine already."):
-        folder = _folder(name)
+    with _ours(spec, place):
         with _silence(), _hidden_bars(always=folder is not None):
             model = CrossEncoder(str(folder) if folder else name)
         _refuse_others(model)

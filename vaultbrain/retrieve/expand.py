@@ -50,6 +50,8 @@ MAX_SUGGESTED = 8
 #: Of one group of the lexicon, in the question's language and in the other one.
 MAX_SYNONYMS, MAX_OTHERS = 6, 4
 MAX_RESOURCES = 3
+#: Other forms of an English word of the question.
+MAX_FORMS = 2
 MAX_CONCEPTS = 6
 #: Translations named in a variant's text; all are looked up.
 NAMED_TRANSLATIONS = 3
@@ -135,7 +137,7 @@ def _add_own_words(found: _Found, topic: str, groups: Sequence[tuple[str, Group]
     for word in dict.fromkeys([*topic.split(), *(word for word, _ in groups)]):
         share = share_of(word, topic)
         found.add(word, "part", "a word of the question", share=share)
-        for other in inflections(word)[1:]:
+        for other in inflections(word)[1 : 1 + MAX_FORMS]:
             found.add(other, "form", f"another form of {word}", share=share)
         if word in tags:
             found.add(f"#{word}", "tag", f"a tag of yours: {word}", share=share)

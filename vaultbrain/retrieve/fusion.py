@@ -39,7 +39,8 @@ class FusionProfile:
     ``strong``, ``related`` and ``weak`` are scores; a memo whose literal words match as surely as ``strong_words`` is strong
     whatever the model says. Nothing was found when the best memo's ``standing`` (its score and ``gap_weight`` times its lead
     over the one ``PLACES_BELOW`` places down) is below ``least_standing``; ``least_translated_standing`` if that memo is in the
-    other language, where literal words cannot help, and the dictionary confirms it.
+    other language, where literal words cannot help, and the dictionary confirms it; ``missing_name`` more if a Chinese question
+    names something in letters that no memo has.
     """
 
     keyword_weight: float
@@ -60,6 +61,7 @@ class FusionProfile:
     gap_weight: float
     least_standing: float
     least_translated_standing: float
+    missing_name: float
 
 
 #: Chosen on the judged sets of docs/retrieval.md; all figures there change little between neighbouring values.
@@ -80,8 +82,9 @@ E5_PROFILE = FusionProfile(
     weak=0.15,
     strong_words=0.7,
     gap_weight=0.9,
-    least_standing=0.29,
-    least_translated_standing=0.22,
+    least_standing=0.27,
+    least_translated_standing=0.2,
+    missing_name=0.06,
 )
 
 
@@ -120,20 +123,6 @@ def highest_bm25(tokens: Sequence[str], frequencies: Mapping[str, int], document
 def meaning(cosine: float, profile: FusionProfile) -> float:
     """A centred cosine as 0..1."""
     return min(max(cosine / profile.everything, 0.0), 1.0)
-
-
-#: What one standard deviation above the ordinary counts as, on the scale of centred e5 cosines (0.6 is about six of them).
-DEVIATION = 0.1
-#: A model whose cosines vary less than this over a collection tells nothing apart there.
-LEAST_DEVIATION = 0.02
-
-
-def on_e5_scale(cosine: float, ordinary: float, deviation: float) -> float:
-    """A cosine of a model without language means, made comparable: how far it stands out of the ``ordinary`` one of a collection.
-
-    Models differ in what they call near (e5: 0.7-0.9 for anything, USE: 0-0.6), so that no fixed limit fits them all.
-    """
-    return DEVIATION * (cosine - ordinary) / max(deviation, LEAST_DEVIATION)
 
 
 def boost(tokens: int, profile: FusionProfile) -> float:

@@ -18,7 +18,6 @@ from vaultbrain.index.centring import centre_query, cjk_share, means_for
 from vaultbrain.index.chunking import ChunkProfile, split_chunks
 from vaultbrain.index.fold import fold
 from vaultbrain.index.matrix import centred_matrix
-from vaultbrain.retrieve.fusion import on_e5_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +46,11 @@ MAX_GIVEN = 8
 OTHER_LANGUAGE = 0.6
 #: Chunks that tell what is ordinary in a large collection.
 SAMPLE = 500
+#: Models differ in what they call near (e5: 0.7-0.9 for anything, USE: 0-0.6), so that no fixed limit fits them all. One standard
+#: deviation above the ordinary counts as this much on the scale of centred e5 cosines (0.6 is about six of them).
+DEVIATION = 0.1
+#: A model whose cosines vary less than this over a collection tells nothing apart there.
+LEAST_DEVIATION = 0.02
 #: Two vectors that cancel each other out leave nothing to divide by.
 _SHORTEST = 1e-6
 
@@ -69,6 +73,13 @@ class QueryVectors:
     wide: Floats
     across: Floats
     cjk_share: float
+
+    @property
+    def columns(self) -> Floats:
+        """(dimension, 3) float32."""
+        import numpy as np
+
+        return np.stack([self.plain, self.wide, self.across], axis=1)
 
 
 @dataclass(frozen=True)
@@ -176,8 +187,7 @@ class Comparison:
         import numpy as np
 
         self._table = table
-        columns = np.stack([vectors.plain, vectors.wide, vectors.across], axis=1)
-        plain, wide, across = scale(table.matrix @ columns).T if table.chunks else np.zeros((3, 0), np.float32)
+        plain, wide, across = scale(table.matrix @ vectors.columns).T if table.chunks else np.zeros((3, 0), np.float32)
         self._is_other = np.abs(table.shares - vectors.cjk_share) > OTHER_LANGUAGE
         self._cosines = np.where(self._is_other, across, wide)
         self.best = self._maximum(self._cosines)
@@ -218,13 +228,13 @@ class Comparison:
         return Nearest(self._table.chunk_ids[row], bool(self._is_other[row]))
 
 
-def scale_for(
-    catalog: Catalog, table: VectorTable, vectors: QueryVectors, fingerprint: str, is_whole: bool
-) -> Callable[[Any], Any]:
-    """The identity for a centred model; for another one, how far a cosine stands out of those of the whole collection."""
-    if means_for(fingerprint) is not None or not table.chunks:
+def scale_for(catalog: Catalog, vectors: QueryVectors, fingerprint: str) -> Callable[[Any], Any]:
+    """Of (n, 3) cosines: the identity for a centred model, else how far each stands out of those of the collection, by column."""
+    if means_for(fingerprint) is not None:
         return lambda cosines: cosines
-    matrix = table.matrix if is_whole else centred_matrix(catalog.sample_vectors(fingerprint, SAMPLE), fingerprint)
-    ordinary = matrix @ vectors.wide
-    centre, deviation = float(ordinary.mean()), float(ordinary.std())
-    return lambda cosines: on_e5_scale(cosines, centre, deviation)
+    import numpy as np
+
+    sample = centred_matrix(catalog.sample_vectors(fingerprint, SAMPLE), fingerprint)
+    ordinary = sample @ vectors.columns
+    centre, deviation = ordinary.mean(axis=0), np.maximum(ordinary.std(axis=0), LEAST_DEVIATION)
+    return lambda cosines: DEVIATION * (cosines - centre) / deviation

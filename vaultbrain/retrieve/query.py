@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vaultbrain.index.fold import fold, fold_keeping_offsets, in_other_region, to_simplified
 from vaultbrain.index.tokens import is_cjk
-from vaultbrain.retrieve.filters import Conditions, Ignored, read_filters
+from vaultbrain.retrieve.filters import Conditions, FilteredQuery, Ignored, read_filters
 
 #: Ways of asking in Chinese, folded. Of one character none counts by itself: 想法, 请假, 过年, 列表, 查重 are words.
 _ASKING_START = re.compile(
@@ -50,7 +50,8 @@ class Query:
 
     ``elsewhere`` is the topic in the words of the other region (硬盘 for 硬碟), empty when they are the same.
     ``language``: zh-Hans, zh-Hant or en. ``wants_resources``: the question asks for links, tools or lists rather than for
-    thoughts. ``topic`` is empty when there are only filters.
+    thoughts. ``topic`` is empty when there are only filters; what looks
+    like a filter and cannot be read is sought only when there is nothing else.
     """
 
     text: str
@@ -66,7 +67,7 @@ class Query:
 def read_query(text: str) -> Query:
     """Never fails: a query of filler only, or of punctuation, keeps its own text as topic."""
     filtered = read_filters(text) if len(text) <= LONGEST_WITH_FILTERS else None
-    sought = filtered.sought if filtered else text
+    sought = _without_unreadable(filtered) if filtered else text
     folded = fold(sought)
     topic = _topic(folded) or folded.strip()
     return Query(
@@ -79,6 +80,14 @@ def read_query(text: str) -> Query:
         filtered.conditions if filtered else NO_CONDITIONS,
         filtered.ignored if filtered else (),
     )
+
+
+def _without_unreadable(filtered: FilteredQuery) -> str:
+    """What is sought, without what looks like a filter and is none; with it when there is nothing else."""
+    rest = filtered.sought
+    for item in filtered.ignored:
+        rest = rest.replace(item.text, " ")
+    return " ".join(rest.split()) if filtered.ignored and rest.strip() else filtered.sought
 
 
 def _elsewhere(topic: str, sought: str) -> str:

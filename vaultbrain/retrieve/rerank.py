@@ -41,12 +41,16 @@ _ADDRESS = re.compile(r"https?://|\[\[")
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What is looked at of one hit: folded ``text`` (``tokens.searchable``), ``title``, ``tags``; variants that stand in it."""
+    """What is looked at of one hit: folded ``text`` (``tokens.searchable``), ``title``, ``tags``; variants that stand in it.
+
+    ``has_body``: there is more than the title.
+    """
 
     text: str
     title: str
     tags: tuple[str, ...]
     matched: tuple[Variant, ...] = ()
+    has_body: bool = True
 
 
 def features(topic: str, looked: Looked, *, wants_resources: bool = False) -> dict[str, float]:
@@ -56,7 +60,7 @@ def features(topic: str, looked: Looked, *, wants_resources: bool = False) -> di
         "phrase": PHRASE if _stands_as_phrase(topic, looked.text) else 0.0,
         "coverage": COVERAGE * _coverage(topic, looked.text),
         "proximity": PROXIMITY if len(words) > 1 and _stand_close(words, looked.text) else 0.0,
-        "title": TITLE if any(word in looked.title for word in words if len(word) > 1) else 0.0,
+        "title": TITLE if looked.has_body and any(word in looked.title for word in words if len(word) > 1) else 0.0,
         "tag": TAG if any(_has_tag(word, looked.tags) for word in words) else 0.0,
         "agreement": AGREEMENT * _agreement(looked.matched),
         "resource": RESOURCE if wants_resources and _ADDRESS.search(looked.text) else 0.0,

@@ -20,7 +20,7 @@ from vaultbrain.errors import (
     VectorStoreFailed,
 )
 from vaultbrain.index.fold import fold
-from vaultbrain.index.tokens import cut, match_phrase
+from vaultbrain.index.tokens import cut, is_cjk, match_phrase
 from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
 from vaultbrain.retrieve.concepts import concepts, translated
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
@@ -183,6 +183,7 @@ class _Scored:
     def why(self) -> dict[str, float]:
         f = self.fused
         parts = {"words": f.literal, "near words": f.near, "translation": f.translated, "meaning": f.meaning} | self.extra
+        parts["at most 1"] = min(0.0, 1 - self.score)
         return {name: round(worth, 4) for name, worth in parts.items() if worth}
 
 
@@ -203,6 +204,10 @@ def _raise(item: _Scored, score: float, plain: float, share: float, source: str)
     return True
 
 
+#: Up to here literal words prove nothing: a passing word or two of the question.
+LITTLE = 0.2
+#: Letters of a word that may be a name; shorter ones are units and abbreviations.
+SHORTEST_NAME = 3
 #: A memo that holds such a variant whole is an exact match.
 EXACT = ("literal", "as typed")
 
@@ -260,10 +265,10 @@ class _Search:
         words = self._search_words(variants)
         comparison = self._compare(given, words)
         scored = self._spread(self._score(words, comparison))
-        kept = self._keep(scored)
+        kept = self._keep(scored, words)
         if kept:
             self._rerank(kept, words)
-            kept = self._fold_copies(kept[: DEPTH + top_k]) + kept[DEPTH + top_k :]
+            kept = self._fold_copies(kept)
         misses = [] if kept else scored[:NEAREST_MISSES]
         self._count(variants, words, scored, kept, misses)
         hits, nearest = (self._hits(items, words) for items in (kept[:top_k], misses))
@@ -333,8 +338,8 @@ class _Search:
         except EmbeddingUnavailable as error:
             self.coverage.degraded.append(Shortcoming("no_model", error.fact("reason")))
             return None
-        table, is_whole = self._table(vectors, words)
-        return Comparison(table, vectors, scale_for(self.catalog, table, vectors, self.parts.fingerprint, is_whole))
+        table = self._table(vectors, words)
+        return Comparison(table, vectors, scale_for(self.catalog, vectors, self.parts.fingerprint))
 
     def _wording(self, given: Sequence[str]) -> Wording:
         near, share = near_texts(self.query.topic, self.lexicon) if self.parts.uses("wide vector") else ((), 0.0)
@@ -343,11 +348,11 @@ class _Search:
             in_other_words = translated(self.concepts, lambda word: self.catalog.meets_any(match_phrase(cut(word))))
         return Wording(near, share, tuple(map(fold, given)), in_other_words)
 
-    def _table(self, vectors: QueryVectors, words: KeywordHits) -> tuple[VectorTable, bool]:
-        """The vectors to compare, and whether they are all there are."""
+    def _table(self, vectors: QueryVectors, words: KeywordHits) -> VectorTable:
+        """The vectors to compare: all there are, or those that Chroma proposes and those of memos that words speak for."""
         limit = self.parts.exact_search_limit
         if self.coverage.chunks_with_vector <= limit:
-            return self.parts.tables.table(self.catalog, self.parts.fingerprint), True
+            return self.parts.tables.table(self.catalog, self.parts.fingerprint)
         chunk_ids = self.catalog.chunk_ids(sorted(self.inside or ()))
         if not chunk_ids or len(chunk_ids) > limit:
             try:
@@ -356,9 +361,9 @@ class _Search:
             except (VectorStoreFailed, StateBusy) as error:
                 reason = error.fact("reason") or "another process has it"
                 self.coverage.degraded.append(Shortcoming("no_store", reason))
-                return self.parts.tables.table(self.catalog, self.parts.fingerprint), True
+                return self.parts.tables.table(self.catalog, self.parts.fingerprint)
             chunk_ids = sorted(proposed.union(self.catalog.chunk_ids(sorted(words.matched))))
-        return build_table(self.catalog.load_vectors(self.parts.fingerprint, chunk_ids), self.parts.fingerprint), False
+        return build_table(self.catalog.load_vectors(self.parts.fingerprint, chunk_ids), self.parts.fingerprint)
 
     # scores
 
@@ -411,7 +416,7 @@ class _Search:
         """Best first, after exact matches have been held where they were without expansion."""
         scores = {item.memo_id: item.score for item in scored}
         held = scores
-        if exact := self.exact & scores.keys():
+        if exact := {memo_id for memo_id in self.exact & scores.keys() if scores[memo_id] >= self.profile.weak}:
             held = hold_exact(scores, {item.memo_id: item.plain for item in scored}, exact)
         for item in scored:
             if held[item.memo_id] != item.score:
@@ -419,7 +424,7 @@ class _Search:
                 item.score = held[item.memo_id]
         return sorted(scored, key=lambda item: (-item.score, len(item.memo_id), item.memo_id))
 
-    def _keep(self, scored: Sequence[_Scored]) -> list[_Scored]:
+    def _keep(self, scored: Sequence[_Scored], words: KeywordHits) -> list[_Scored]:
         """What deserves a label; nothing when even the best does not stand out."""
         if not scored:
             return []
@@ -427,9 +432,18 @@ class _Search:
         nearest = self.comparison.nearest(best.memo_id) if self.comparison else None
         confirmed = nearest is not None and nearest.is_translated and best.evidence.translated > 0
         least = profile.least_translated_standing if confirmed else profile.least_standing
-        if standing([item.score for item in scored], self.coverage.memos_searched, profile) < least:
+        is_open = self.inside is None and not self._is_passage
+        if is_open and best.evidence.literal < LITTLE and self._misses_a_name(words):
+            least += profile.missing_name
+        if standing([item.score for item in scored], self.coverage.memos, profile) < least:
             return []
         return [item for item in scored if self._label(item) != EXCLUDED]
+
+    def _misses_a_name(self, words: KeywordHits) -> bool:
+        """Whether a question in Chinese has a word in letters, which is then its subject, and no memo has it."""
+        topic = self.query.topic.split()
+        names = [word for word in topic if word.isascii() and word.isalpha() and len(word) >= SHORTEST_NAME]
+        return any(is_cjk(word) for word in topic) and any(not words.met.get(name, 1) for name in names)
 
     def _label(self, item: _Scored) -> str:
         return label(item.score, item.evidence.literal, self.profile)
@@ -450,14 +464,16 @@ class _Search:
         kept.sort(key=lambda item: (-item.score, *_before(memos.get(item.memo_id)), item.memo_id))
 
     def _add_features(self, item: _Scored, memo: Memo, text: str, words: KeywordHits) -> None:
-        looked = Looked(text, fold(memo.title), tuple(map(fold, memo.tags)), tuple(words.matched.get(item.memo_id, ())))
+        has_body = "\n" in memo.content.strip()
+        met = tuple(words.matched.get(item.memo_id, ()))
+        looked = Looked(text, fold(memo.title), tuple(map(fold, memo.tags)), met, has_body)
         added = features(self.query.topic, looked, wants_resources=self.query.wants_resources)
         item.plain += sum(worth for name, worth in added.items() if name != "agreement")
         if says_nothing(text):
             added["says nothing"] = -NAMES_ONLY * item.score
             item.plain *= 1 - NAMES_ONLY
         item.extra |= added
-        item.score = min(1.0, item.score + sum(added.values()))
+        item.score += sum(added.values())
 
     def _cross_encode(self, first: Sequence[_Scored], memos: dict[str, Memo]) -> None:
         assert self.parts.open_reranker is not None
@@ -503,9 +519,8 @@ class _Search:
             for text in words.met
             if text not in {v.text for v in variants}
         ]
-        coverage.variants = [
-            VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in (*variants, *typed)
-        ]
+        shown = [v for v in (*variants, *typed) if words.met.get(v.text) or v.family != "form"]
+        coverage.variants = [VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in shown]
         coverage.found = len(kept)
         coverage.copies = sum(len(item.copies) for item in kept)
         coverage.strong_memos = sum(self._label(item) == STRONG for item in kept)
@@ -513,8 +528,8 @@ class _Search:
         coverage.keyword_memos = sum("keyword" in spoke for spoke in channels)
         coverage.semantic_memos = sum("semantic" in spoke for spoke in channels)
         coverage.both_memos = sum(len(spoke) == 2 for spoke in channels)
-        shown = {memo_id for item in kept for memo_id in (item.memo_id, *item.copies)}
-        coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in shown for item in scored)
+        standing_there = {memo_id for item in kept for memo_id in (item.memo_id, *item.copies)}
+        coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in standing_there for item in scored)
         coverage.nearest_misses = [item.memo_id for item in misses]
 
     def _hits(self, items: Sequence[_Scored], words: KeywordHits) -> tuple[Hit, ...]:
@@ -533,7 +548,7 @@ class _Search:
         return Hit(
             memo_id=memo.id,
             label=self._label(item),
-            score=round(item.score, 4),
+            score=round(min(1.0, item.score), 4),
             title=memo.title,
             excerpt=excerpt.text,
             anchor=excerpt.anchor,
@@ -542,7 +557,7 @@ class _Search:
             matched=tuple(dict.fromkeys(variant.text for variant in met)),
             channels=item.channels,
             created=memo.created,
-            cosine=item.evidence.cosine,
+            cosine=None if item.evidence.cosine is None else round(item.evidence.cosine, 4),
             copies=item.copies,
             why=item.why,
             met=tuple(met),
