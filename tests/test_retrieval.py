@@ -616,7 +616,7 @@ def test_results_are_equal_whether_chroma_proposes_or_not(library: Home, model: 
         "水费单据",
         "酸面种 温度计",
         "苤蓝",
-        "yoga 片单 tag:film",
+        "片单 tag:film",
         "硬盘",
         "the loud pot",
     ):
