@@ -466,7 +466,7 @@ def test_search_json_has_the_public_fields(mirrored: Shell) -> None:
     assert list(done.json) == ["query", "hits", "coverage"]
     assert done.json["query"] == "观影"
     assert {hit["memo_id"] for hit in done.json["hits"]} == {"1", "2"}
-    names = ["memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels"]
+    names = ["memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels", "copies"]
     for hit in done.json["hits"]:
         assert list(hit) == names
         assert hit["excerpt"] in TEXTS[int(hit["memo_id"]) - 1]
@@ -491,14 +491,14 @@ def test_search_explains_itself(mirrored: Shell) -> None:
     done = mirrored("search", "kubernetes", "--variant", "rye", "--channel", "keyword", "--explain")
     assert done.code == 0
     assert "1. #4 · " in done.out
-    assert re.search(r"score \d\.\d{3} = words \d\.\d{3}, no vector; met: rye", done.out)
+    assert re.search(r"score \d\.\d{3} = words \d\.\d{3}.* \(no vector\)\n   met given: rye\n", done.out)
     assert "Searched 8 of 8 memos" in done.out
 
 
 def test_search_that_finds_nothing_is_an_answer(mirrored: Shell) -> None:
     """0, with words for people and an empty list for programs."""
     done = mirrored("search", "潜水证", "--channel", "keyword")
-    assert (done.code, done.out, done.err) == (0, "Nothing found for '潜水证'.\n", "")
+    assert (done.code, done.out, done.err) == (0, "Nothing found for '潜水证'. No memo has: 潜水证.\n", "")
     assert mirrored("search", "潜水证", "--channel", "keyword", "--json").json["hits"] == []
 
 

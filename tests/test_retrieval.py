@@ -525,9 +525,7 @@ def test_the_command_line_answers_without_them_and_ends_well(library: Home, tmp_
     assert "#1 · " in done.out
     assert f"三部老片 (given, {WEIGHTS['given']}): 1 memo; asked for by the caller" in done.out
     notes = done.err.splitlines()
-    assert [words in done.err for words in ("no vectors", "language model", "cross-encoder", "no filter")] == [True] * 4, (
-        done.err
-    )
+    assert [words in done.err for words in ("no vectors", "language model", "cross-encoder", "no filter")] == [True] * 4, done.err
     assert len(notes) == 4
 
 

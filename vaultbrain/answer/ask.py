@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.answer.compose import TEMPLATE, AnswerContext, Reading, choose_language, choose_mode, compose
 from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
 from vaultbrain.index.fold import fold
-from vaultbrain.retrieve.fusion import RELATED, STRONG
+from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
 from vaultbrain.vault.names import answer_name, free_path
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Sources of one answer: more is more than anybody reads.
 MAX_SOURCES = 12
+#: Weak sources of one answer, and the score that they need at least.
+MAX_WEAK, LEAST_CITED = 4, 0.18
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def ask(parts: AskParts, question: str, options: AskOptions) -> Asked:
     reading, fresh = _read_in_full(parts, result.hits)
     if reading.changed:
         result = parts.search(query, options.variants, MAX_SOURCES)
-    result = replace(result, hits=_each_quoted_once(result.hits))
+    result = replace(result, hits=_worth_citing(_each_quoted_once(result.hits)))
     result = replace(
         result, hits=_with_sound_links(parts.vault, result.hits), nearest=_with_sound_links(parts.vault, result.nearest)
     )
@@ -142,6 +144,13 @@ def _why(error: SourceError) -> str:
     if isinstance(error, LoginRefused):
         return "the token is refused" if error.facts.get("has_token") else "no token is set"
     return error.fact("reason") or error.fact("detail") or f"status {error.fact('status')}"
+
+
+def _worth_citing(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Without most weak hits: a list may end in doubtful ones, an answer may not."""
+    sure = tuple(hit for hit in hits if hit.label != WEAK)
+    weak = [hit for hit in hits if hit.label == WEAK and hit.score >= LEAST_CITED]
+    return sure + tuple(weak[:MAX_WEAK])
 
 
 def _each_quoted_once(hits: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -73,7 +73,8 @@ class Coverage:
     def unmet(self) -> list[str]:
         """Words of the question, or given with it, that stand in no memo."""
         parts = [variant for variant in self.variants if variant.family in _OWN_WORDS]
-        words = parts or [variant for variant in self.variants if variant.family == "literal"]
+        whole = [variant for variant in self.variants if variant.family == "literal"]
+        words = whole if len(parts) == 1 and not parts[0].memos else parts or whole
         typed = [variant.text for variant in self.variants if variant.family == "as typed" and variant.memos]
         return [variant.text for variant in words if not variant.memos and not any(variant.text in text for text in typed)]
 

@@ -30,9 +30,10 @@ class FusionProfile:
 
     ``score = w * (boost * literal ** sharpness + near_weight * near * consent
     + translated_weight * translated ** translated_sharpness) + (1 - w) * meaning``, at most 1, where w is ``keyword_weight``.
-    ``boost`` grows from 1 for a query of two tokens to ``long_boost`` for one of ``long_query``: no memo says all words of a long
-    question, but one that says many of them says a lot. Without a vector w is ``words_alone``, less than both together and more
-    than half; and near or translated words may stand for literal ones, their square root counting ``other_words_alone``.
+    ``boost`` grows from 1 for a query of two tokens to ``long_boost`` for one of ``long_query``: no memo says all words of a
+    long question, but one that says many of them says a lot. Without a vector w is ``words_alone``, less than both together and
+    more than half, with ``sharpness_alone``; and near or translated words may stand for literal ones, their square root counting
+    ``other_words_alone``.
 
     ``everything`` is the centred cosine that counts as meaning 1; from ``consent`` on near words count in full, at 0 not at all.
 
@@ -47,6 +48,7 @@ class FusionProfile:
     long_boost: float
     long_query: int
     words_alone: float
+    sharpness_alone: float
     other_words_alone: float
     sharpness: float
     near_weight: float
@@ -70,6 +72,7 @@ E5_PROFILE = FusionProfile(
     long_boost=2.5,
     long_query=10,
     words_alone=0.8,
+    sharpness_alone=1.2,
     other_words_alone=0.6,
     sharpness=1.5,
     near_weight=0.15,
@@ -77,8 +80,8 @@ E5_PROFILE = FusionProfile(
     translated_sharpness=1.25,
     everything=0.6,
     consent=0.5,
-    strong=0.45,
-    related=0.34,
+    strong=0.42,
+    related=0.31,
     weak=0.15,
     strong_words=0.7,
     gap_weight=0.9,
@@ -137,7 +140,7 @@ def fuse(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
         return _fuse_words(evidence, boosted, profile)
     weight = profile.keyword_weight
     consent = min(max(evidence.cosine / profile.consent, 0.0), 1.0)
-    literal = weight * _literal(evidence, boosted, profile)
+    literal = weight * min(1.0, boosted * math.pow(evidence.literal, profile.sharpness))
     near = weight * profile.near_weight * evidence.near * consent
     translated = weight * profile.translated_weight * math.pow(evidence.translated, profile.translated_sharpness)
     likeness = (1 - weight) * meaning(evidence.cosine, profile)
@@ -147,18 +150,14 @@ def fuse(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
 def _fuse_words(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
     """The surest kind of word counts, and no other."""
     worth = profile.words_alone
-    literal = worth * _literal(evidence, boosted, profile)
+    literal = worth * min(1.0, boosted * math.pow(evidence.literal, profile.sharpness_alone))
     near, translated = (
-        worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness)
+        worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness_alone)
         for other in (evidence.near, evidence.translated)
     )
     if literal >= max(near, translated):
         return Fused(literal, literal, 0.0, 0.0, 0.0)
     return Fused(near, 0.0, near, 0.0, 0.0) if near >= translated else Fused(translated, 0.0, 0.0, translated, 0.0)
-
-
-def _literal(evidence: Evidence, boosted: float, profile: FusionProfile) -> float:
-    return min(1.0, boosted * math.pow(evidence.literal, profile.sharpness))
 
 
 def hold_exact(scores: Mapping[str, float], plain: Mapping[str, float], exact: Set[str]) -> dict[str, float]:
