@@ -121,7 +121,7 @@ def _conclusion(result: SearchResult, words: Words) -> list[str]:
         return _nothing(result, words)
     strong = [hit for hit in hits if hit.label == STRONG]
     best = [words("best", title=_shown_title(hit), link=link_to(hit)) for hit in _distinct(strong or hits)[:BEST_PIECES]]
-    total = result.coverage.found
+    total = _worth_reading(result)
     name = "found" if strong else "found_loosely"
     return [words(name, total=total, strong=result.coverage.strong_memos, best=words("clause_join").join(best))]
 
@@ -199,6 +199,12 @@ def _gist(hit: Hit, mode: str) -> str:
     return line if _URL.search(line) else _shortened(line, _THEME_LINE_WIDTH)
 
 
+def _worth_reading(result: SearchResult) -> int:
+    """Memos on the subject: all that are strong or related, and of the weak ones those that are cited."""
+    weak = sum(hit.label == WEAK for hit in result.hits)
+    return max(result.coverage.strong_memos + result.coverage.related_memos + weak, len(result.hits))
+
+
 def _best_line(lines: Sequence[str], hit: Hit) -> str:
     """The line with the most words of the question; the first of equals."""
     tokens = set(cut(" ".join(hit.matched)))
@@ -256,8 +262,8 @@ def _channel_lines(result: SearchResult, context: AnswerContext, words: Words) -
         lines.append(words("unmet", words=words("list_join").join(unmet)))
     if coverage.left_out:
         lines.append(words("left_out", count=coverage.left_out))
-    if coverage.found > len(result.hits):
-        lines.append(words("more", count=coverage.found - len(result.hits)))
+    if (more := _worth_reading(result) - len(result.hits)) > 0:
+        lines.append(words("more", count=more))
     return lines + [words(s.code, reason=_inline(s.reason)) for s in coverage.degraded]
 
 

@@ -59,6 +59,7 @@ class Coverage:
     variants: list[VariantCoverage] = field(default_factory=list)
     found: int = 0
     strong_memos: int = 0
+    related_memos: int = 0
     keyword_memos: int = 0
     semantic_memos: int = 0
     both_memos: int = 0

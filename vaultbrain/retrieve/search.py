@@ -29,6 +29,7 @@ from vaultbrain.retrieve.expand import Sources, Variant, expand, near_texts
 from vaultbrain.retrieve.fusion import (
     E5_PROFILE,
     EXCLUDED,
+    RELATED,
     STRONG,
     Evidence,
     Fused,
@@ -523,7 +524,8 @@ class _Search:
         coverage.variants = [VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in shown]
         coverage.found = len(kept)
         coverage.copies = sum(len(item.copies) for item in kept)
-        coverage.strong_memos = sum(self._label(item) == STRONG for item in kept)
+        labels = [self._label(item) for item in kept]
+        coverage.strong_memos, coverage.related_memos = labels.count(STRONG), labels.count(RELATED)
         channels = [item.channels for item in kept]
         coverage.keyword_memos = sum("keyword" in spoke for spoke in channels)
         coverage.semantic_memos = sum("semantic" in spoke for spoke in channels)
