@@ -27,9 +27,9 @@ SCORES = st.floats(0, 1)
 
 
 def test_bm25_bounds_by_hand() -> None:
-    """idf of 1 in 7 memos is ln(6.5 / 1.5); an unseen word counts with ln(7.5 / 0.5); times k1 + 1."""
+    """idf of 1 in 7 memos is ln(6.5 / 1.5); an unseen word counts six tenths of ln(7.5 / 0.5); times k1 + 1."""
     assert inverse_document_frequency(7, 1) == pytest.approx(1.4663, abs=1e-4)
-    assert highest_bm25(["a", "b"], {"a": 1}, 7) == pytest.approx((1.4663 + 2.7081) * 2.2, abs=1e-3)
+    assert highest_bm25(["a", "b"], {"a": 1}, 7) == pytest.approx((1.4663 + 0.6 * 2.7081) * 2.2, abs=1e-3)
     assert inverse_document_frequency(7, 7) == 1e-6
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
+#: A token that no memo has tells memos apart from nothing: full weight would let it outvote the words that are there.
+UNSEEN = 0.6
 #: BM25 as FTS5 computes it (k1 is fixed there).
 BM25_K1 = 1.2
 
@@ -116,11 +118,13 @@ def inverse_document_frequency(documents: int, with_term: int) -> float:
 
 
 def highest_bm25(tokens: Sequence[str], frequencies: Mapping[str, int], documents: int) -> float:
-    """The most that BM25 can give for these tokens; those that no memo has count with the highest idf.
+    """The most that BM25 can give for these tokens; those that no memo has count ``UNSEEN`` of the highest idf.
 
     BM25 divided by it is how sure the words are: 1 when every word stands there, again and again; low when the rare ones miss.
     """
-    return sum(inverse_document_frequency(documents, frequencies.get(t, 0)) * (BM25_K1 + 1) for t in tokens)
+    worth = (UNSEEN if t not in frequencies else 1.0 for t in tokens)
+    idfs = (inverse_document_frequency(documents, frequencies.get(t, 0)) for t in tokens)
+    return sum(share * idf for share, idf in zip(worth, idfs, strict=True)) * (BM25_K1 + 1)
 
 
 def meaning(cosine: float, profile: FusionProfile) -> float:
