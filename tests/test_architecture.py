@@ -52,6 +52,7 @@ PURE = (
     "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
     "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.scope",
     "retrieve.stems", "retrieve.glosses", "retrieve.concepts", "retrieve.rerank",
+    "retrieve.related",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"

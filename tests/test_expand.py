@@ -11,7 +11,6 @@ from vaultbrain.retrieve.expand import (
     LITERAL,
     MAX_GIVEN,
     MAX_OTHERS,
-    MAX_RESOURCES,
     MAX_SUGGESTED,
     MAX_SYNONYMS,
     MAX_VARIANTS,
@@ -161,7 +160,7 @@ def test_families_come_in_their_order() -> None:
     found = texts("备份 plans", given=["冷备"], tags={"备份", "存档"}, concepts=[Concept("备份", ("backup copy", "spare"))])
     assert list(found) == [
         "备份 plans", "冷备", "备份", "#备份", "plans", "plan", "planned",
-        "存档", "#存档", "backup", "拷贝", "back up", "backup copy / spare", "网盘", "nas", "恢复", "同步", "对拷",
+        "存档", "#存档", "backup", "拷贝", "back up", "backup copy / spare", "网盘", "nas", "rsync", "恢复", "同步", "对拷",
     ]  # fmt: skip
     assert list(dict.fromkeys(found.values())) == [
         "literal", "given", "part", "tag", "form", "synonym", "related tag", "other language", "translation", "resource",
@@ -169,10 +168,13 @@ def test_families_come_in_their_order() -> None:
     ]  # fmt: skip
 
 
-def test_a_question_for_resources_gets_one_more_kind_of_them() -> None:
-    """Three names of resources instead of two."""
-    assert list(texts("备份有哪些工具").values()).count("resource") == MAX_RESOURCES
-    assert list(texts("备份").values()).count("resource") == MAX_RESOURCES - 1
+def test_a_question_for_resources_is_asked_with_what_resources_are_called() -> None:
+    """Names that resources of any topic have come last, and only for such a question."""
+    lexicon = Lexicon(SMALL.groups, resources=("网站", "清单"), actions=("收藏",))
+    asked = [v.text for v in expand(read_query("备份有哪些工具"), Sources(lexicon))]
+    plain = [v.text for v in expand(read_query("备份"), Sources(lexicon))]
+    assert asked[-3:] == ["网站", "清单", "收藏"]
+    assert not {"网站", "清单", "收藏"} & set(plain)
 
 
 def test_weights_and_reasons_tell_where_a_variant_comes_from() -> None:

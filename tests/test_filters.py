@@ -54,7 +54,8 @@ from vaultbrain.retrieve.filters import Conditions, read_filters
         ("film -cut", "film", {"excluded_words": ("cut",)}),
         ("观影 -资源 －清单，最近", "观影 最近", {"excluded_words": ("资源", "清单")}),
         ("-foo:bar -c++ -a-b", "", {"excluded_words": ("foo:bar", "c++", "a-b")}),
-        ("a\u3000-b\nc", "a c", {"excluded_words": ("b",)}),
+        ("a\u3000-bb\nc", "a c", {"excluded_words": ("bb",)}),
+        ("logs -f -N", "logs -f -N", {}),
     ],
 )
 def test_filters_are_taken_out(text: str, rest: str, conditions: dict[str, Any]) -> None:

@@ -166,6 +166,7 @@ def measure_set(parts: BenchParts, judged: JudgedSet) -> MeasuredSet:
     Raises ``EmbeddingUnavailable``, and ``Interrupted`` at the next safe point after ``should_stop`` said so.
     """
     _index(parts, judged)
+    _ask(parts, judged.queries[0])  # not counted: it loads lexicon, dictionary and vectors
     asked, shortcomings = [], dict[str, None]()
     for number, query in enumerate(judged.queries, 1):
         if parts.should_stop():
@@ -208,7 +209,7 @@ def _ask(parts: BenchParts, query: JudgedQuery) -> tuple[Asked, SearchResult]:
     result = search(parts.search_parts, query.text, top_k=DEPTH, channel=parts.channel)
     elapsed = time.perf_counter() - started
     search_s = elapsed - (parts.embedder.spent_s - embedding_before)
-    ranking = tuple(memo_id for hit in result.hits for memo_id in (hit.memo_id, *hit.copies))
+    ranking = tuple(memo_id for hit in result.hits for memo_id in (hit.memo_id, *hit.copies))[:DEPTH]
     return Asked(query, ranking, search_s, parts.embedder.model_s - model_before), result
 
 

@@ -44,7 +44,11 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="Say why each memo was found, and what was searched.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find memos by words and by meaning."""
+    """Find memos by words and by meaning.
+
+    Filters may stand in the query: tag:film, after:2026-01, before:2026, visibility:private, is:pinned, has:link, "exact words",
+    -word. Put -- before a query that begins with a minus.
+    """
     if channel not in CHANNELS:
         raise UsageProblem(what=f"--channel {channel} is not known.", next=f"Use one of: {', '.join(CHANNELS)}")
     _refuse_blank(query, "query")
@@ -57,6 +61,8 @@ def search(
         *map("this is no filter: {}".format, result.coverage.filters_ignored),
     ):
         say(f"note: {shortcoming}")
+    if any(condition.startswith("not ") for condition in result.coverage.filters) and not explain:
+        say(f"note: only memos with: {'; '.join(result.coverage.filters)}")
     answer("\n\n".join(_shown(result, explain=explain)))
 
 
@@ -69,6 +75,8 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
     if not result.hits:
         nearest = "; ".join(f"#{hit.memo_id} {hit.title[:40]}" for hit in result.nearest)
         unmet = f" No memo has: {', '.join(result.coverage.unmet)}." if result.coverage.unmet else ""
+        if result.coverage.filters and not result.coverage.memos_searched:
+            return [f"No memo meets: {'; '.join(result.coverage.filters)}.", *([_searched(result)] if explain else [])]
         shown = [
             f"Nothing found for {result.query.text[:_LONGEST_ECHO]!r}.{unmet}"
             + (f" Nearest, but too far off: {nearest}" if nearest else "")
@@ -81,7 +89,7 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
         copies = [f"   the same: {', '.join(f'#{memo_id}' for memo_id in hit.copies)}"] if hit.copies else []
-        shown.append("\n".join([head, body, where, *copies, *(_why(hit) if explain else [])]))
+        shown.append("\n".join([head, body, where, *copies, *(_why(hit) if explain and result.query.topic else [])]))
     return shown + ([_searched(result)] if explain else [])
 
 

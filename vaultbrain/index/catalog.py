@@ -582,6 +582,10 @@ class Catalog:
         ).fetchone()
         return found | {"chunks_with_vector": int(with_vector[0])}
 
+    def count_memos(self) -> int:
+        (count,) = self._db.execute("SELECT count(*) FROM memo_facts").fetchone()
+        return int(count)
+
     def manifest(self) -> Iterator[dict[str, Any]]:
         """Manifest v2: one entry a memo that is indexed, in the order of ids."""
         names = ("memo_id", "content_hash", "model", "chunker_version", "chunk_size", "chunk_overlap", "indexed_at")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ AS_TYPED = 0.95
 #: The doubt that is left, to the power of the weights of the near words met: each synonym (0.6) halves it.
 DOUBT_LEFT = 0.315
 
+#: What a memo gets at most for the letters and digits of something typed that no memo has.
+PARTS_ONLY = 0.2
 #: A word in letters that no memo has as a word is looked for inside longer ones: strasse in hafenstrasse.
 _LATIN_WORD = re.compile(r"[^\W\d_]{4,}", re.ASCII)
 
@@ -62,10 +65,12 @@ class KeywordHits:
     met: dict[str, int] = field(default_factory=dict)
 
     def keep(self, inside: Container[str]) -> None:
-        """Forgets all memos that are not ``inside``; ``met`` stays."""
+        """Forgets all memos that are not ``inside``; ``met`` then counts those that hold a variant whole."""
         for evidence in (self.literal, self.near, self.translated, self.matched):
             for memo_id in [memo_id for memo_id in evidence if memo_id not in inside]:
                 del evidence[memo_id]
+        met = Counter(variant.text for matched in self.matched.values() for variant in matched)
+        self.met = {text: met[text] for text in self.met}
 
 
 def search_keywords(
@@ -89,10 +94,28 @@ def search_keywords(
     return hits
 
 
+def add_near(catalog: Catalog, variants: Sequence[Variant], hits: KeywordHits) -> None:
+    """Adds what more near words meet."""
+    near = _Near()
+    for variant in variants:
+        found = _holding(catalog, variant.looked_up)
+        near.add(variant, found)
+        _note_matched(hits, variant, found)
+        hits.met[variant.text] = len(found)
+    for memo_id, belief in near.evidence().items():
+        hits.near[memo_id] = min(1.0, hits.near.get(memo_id, 0.0) + belief)
+
+
+def count_holding(catalog: Catalog, text: str) -> int:
+    """In how many memos a text stands, as words."""
+    return len(_holding(catalog, (text,)))
+
+
 def as_typed(sought: str) -> list[str]:
     """The folded pieces of a query that are looked for character by character: addresses, code, symbols, single characters."""
     pieces = searchable(sought).split()
-    found = [piece for piece in pieces if _AS_TYPED.fullmatch(piece) or not cut(piece)]
+    has_words = any(map(str.isalnum, sought))
+    found = [piece for piece in pieces if _AS_TYPED.fullmatch(piece) or not (cut(piece) or (has_words and piece.isascii()))]
     if len(pieces) == 1 and len(pieces[0]) == 1:
         found = pieces
     return [piece for piece in dict.fromkeys(found) if not piece.startswith("#")]
@@ -102,14 +125,26 @@ def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int
     """Adds the memos that hold such a piece, even inside a word: FTS5 only knows words."""
     whole = len("".join(sought.split()))
     inside_words = [word for word in searchable(sought).split() if _LATIN_WORD.fullmatch(word) and not hits.met.get(word, 1)]
-    for piece in dict.fromkeys([*as_typed(sought), *inside_words]):
+    typed = as_typed(sought)
+    for piece in dict.fromkeys([*typed, *inside_words]):
         sureness = SINGLE_CHARACTER if len(piece) == 1 and cut(piece) else AS_TYPED * len(piece) / whole
         variant = Variant(piece, "as typed", round(sureness, 2), "these very characters")
         found = catalog.memos_containing(piece, limit)
-        hits.met[piece] = max(hits.met.get(piece, 0), len(found))
+        if not found and piece in typed and len(piece) > whole / 2:
+            _distrust_parts(hits, piece)
+        hits.met[piece] = len(found)
         for memo_id in found:
             hits.literal[memo_id] = max(hits.literal.get(memo_id, 0.0), sureness)
         _note_matched(hits, variant, found)
+
+
+def _distrust_parts(hits: KeywordHits, piece: str) -> None:
+    """No memo has the piece as it was typed (c++, 10:30): what holds its letters or digits says little."""
+    for memo_id, sureness in hits.literal.items():
+        if all(variant.family != "given" for variant in hits.matched.get(memo_id, ())):
+            hits.literal[memo_id] = min(sureness, PARTS_ONLY)
+    for memo_id, matched in hits.matched.items():
+        hits.matched[memo_id] = [variant for variant in matched if variant.text != piece]
 
 
 def _note_literal(hits: KeywordHits, variant: Variant, found: Mapping[str, float], whole: Container[str]) -> None:

@@ -39,6 +39,7 @@ WEIGHTS = {
     "translation": 0.6,
     "resource": 0.3,
     "action": 0.3,
+    "related": 0.3,
 }
 #: Families that need no consent of the meaning: what the person, or whoever asks for the person, said.
 LITERAL = ("literal", "script", "given", "tag", "form", "part")
@@ -53,6 +54,8 @@ MAX_RESOURCES = 3
 #: Other forms of an English word of the question.
 MAX_FORMS = 2
 MAX_CONCEPTS = 6
+#: A word that resources of any topic have (网站, list) says little of this one: the share of the question it may stand for.
+ANY_TOPIC = 0.2
 #: Translations named in a variant's text; all are looked up.
 NAMED_TRANSLATIONS = 3
 
@@ -129,12 +132,18 @@ def expand(query: Query, sources: Sources) -> list[Variant]:
             reason = f"{concept.word} in the dictionary"
             found.add(named, "translation", reason, group=concept.word, words=concept.translations)
     for word, group in groups:
-        _add_typical(found, word, group, topic, query)
+        _add_typical(found, word, group, topic)
+    if query.wants_resources:
+        for text in sources.lexicon.resources[:MAX_RESOURCES]:
+            found.add(text, "resource", "what resources are called", group=topic, share=ANY_TOPIC)
+        for text in sources.lexicon.actions[:MAX_RESOURCES]:
+            found.add(text, "action", "what one does with resources", group=topic, share=ANY_TOPIC)
     return list(found.variants.values())
 
 
 def _add_own_words(found: _Found, topic: str, groups: Sequence[tuple[str, Group]], tags: Collection[str]) -> None:
-    for word in dict.fromkeys([*topic.split(), *(word for word, _ in groups)]):
+    words = [word for word in topic.split() if any(map(str.isalnum, word)) or not word.isascii()]
+    for word in dict.fromkeys([*words, *(word for word, _ in groups)]):
         share = share_of(word, topic)
         found.add(word, "part", "a word of the question", share=share)
         for other in inflections(word)[1 : 1 + MAX_FORMS]:
@@ -154,10 +163,10 @@ def _add_group(found: _Found, word: str, group: Group, topic: str, tags: Collect
             found.add(f"#{other}", "related tag", f"a tag of yours: {other}", group=word, share=share)
 
 
-def _add_typical(found: _Found, word: str, group: Group, topic: str, query: Query) -> None:
-    """Resource and action words: the group's own always, since they are of this topic."""
+def _add_typical(found: _Found, word: str, group: Group, topic: str) -> None:
+    """Resource and action words of this very topic."""
     share = share_of(word, topic)
-    for text in group.resources[: MAX_RESOURCES if query.wants_resources else 2]:
+    for text in group.resources[:MAX_RESOURCES]:
         found.add(text, "resource", f"what notes on {word} often name", group=word, share=share)
     for text in group.actions[:MAX_RESOURCES]:
         found.add(text, "action", f"what one does with {word}", group=word, share=share)

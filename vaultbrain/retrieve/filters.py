@@ -8,8 +8,8 @@ Pure. Decides how filters are written; what a memo must hold to meet them stands
   does not: ``after:2026`` is from New Year's Day 2026 on, ``before:2026`` is all that was there earlier.
 - ``"between straight quotes"``: the memo has to hold these characters, apart from width, case, script and line breaks. A quote
   without a partner, within a Latin word or around nothing is only a character, as are “ ” 「 」 《 》.
-- A minus in front turns a filter, a phrase, a word or a ``#tag`` into its opposite. In front of a digit or another minus, or
-  within a word, it is only a character: ``-5``, ``--flag``, ``a-b``.
+- A minus in front turns a filter, a phrase, a word or a ``#tag`` into its opposite. In front of a digit, a single
+  letter or another minus, or within a word, it is only a character: ``-5``, ``-f``, ``--flag``, ``a-b``.
 - Filters begin the query or follow white space, another filter or a mark like ，。！; a phrase may follow a Chinese character.
   The full-width ``：``, ``－``, ``＂`` and ``＃`` serve as well. A value ends at white space, a comma or a mark like 。！“（.
 
@@ -43,7 +43,8 @@ _TAIL = ".:：．"
 _STOP = rf"\s{_QUOTE}{_SEPARATORS}。！？…“”‘’「」『』《》()（）【】"
 _PHRASE = re.compile(rf"[{_QUOTE}](?P<value>[^{_QUOTE}]*)[{_QUOTE}]")
 _NAMED = re.compile(rf"(?P<name>[A-Za-zＡ-Ｚａ-ｚ]+)[:：](?:[{_QUOTE}](?P<quoted>[^{_QUOTE}]*)[{_QUOTE}]|(?P<bare>[^{_STOP}]*))")
-_EXCLUDED_WORD = re.compile(rf"(?:[^\W\d_]|[{_HASH}]+[^{_STOP}{_HASH}/])[^{_STOP}]*")
+#: Not a single letter: ``ssh -N``, ``logs -f`` are options of a command.
+_EXCLUDED_WORD = re.compile(rf"(?![A-Za-z](?:[{_STOP}]|$))(?:[^\W\d_]|[{_HASH}]+[^{_STOP}{_HASH}/])[^{_STOP}]*")
 #: Behind these a filter may begin: white space, and Chinese marks that nobody types a space after.
 _BREAK = r"\s，；、。！？"
 #: What is passed over when it is no filter: a break, one quote, or a word.

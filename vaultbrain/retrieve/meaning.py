@@ -110,6 +110,17 @@ class TableCache:
 
     def __init__(self) -> None:
         self._held: tuple[tuple[str, str], VectorTable] | None = None
+        self._counted: tuple[tuple[str, str], tuple[int, int]] | None = None
+
+    def counts(self, catalog: Catalog, fingerprint: str) -> tuple[int, int]:
+        """(chunks, chunks with a vector), counted again when chunks have changed."""
+        key = (catalog.chunks_version(), fingerprint)
+        counted = self._counted
+        if counted is None or counted[0] != key:
+            found = catalog.counts(fingerprint)
+            counted = (key, (found["chunks"], found["chunks_with_vector"]))
+            self._counted = counted
+        return counted[1]
 
     def table(self, catalog: Catalog, fingerprint: str) -> VectorTable:
         key = (catalog.chunks_version(), fingerprint)

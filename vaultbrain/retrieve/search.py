@@ -21,11 +21,11 @@ from vaultbrain.errors import (
 )
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
-from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
+from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, add_near, count_holding, search_as_typed, search_keywords
 from vaultbrain.retrieve.concepts import concepts, translated
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
 from vaultbrain.retrieve.excerpt import Wanted, best_excerpt
-from vaultbrain.retrieve.expand import Sources, Variant, expand, near_texts
+from vaultbrain.retrieve.expand import WEIGHTS, Sources, Variant, expand, near_texts
 from vaultbrain.retrieve.fusion import (
     E5_PROFILE,
     EXCLUDED,
@@ -43,6 +43,7 @@ from vaultbrain.retrieve.fusion import (
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
 from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
+from vaultbrain.retrieve.related import IN_COMMON, LOOKED_AT, related_words
 from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies, says_nothing
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ INGREDIENTS = (
     "translated vector",
     "other region",
     "as typed",
+    "own words",
     "relations",
     "rerank",
     "copies",
@@ -177,7 +179,8 @@ class _Scored:
     @property
     def channels(self) -> tuple[str, ...]:
         e = self.evidence
-        by_words, by_meaning = e.literal or e.near or e.translated, e.cosine is not None and e.cosine >= SPEAKS
+        by_words = e.literal or e.near or e.translated
+        by_meaning = e.cosine is not None and (e.cosine >= SPEAKS or not by_words)
         return tuple(name for name, spoke in (("keyword", by_words), ("semantic", by_meaning)) if spoke)
 
     @property
@@ -209,6 +212,8 @@ def _raise(item: _Scored, score: float, plain: float, share: float, source: str)
 LITTLE = 0.2
 #: Letters of a word that may be a name; shorter ones are units and abbreviations.
 SHORTEST_NAME = 3
+#: How much of the question all related words together may stand for.
+RELATED_SHARE = 0.5
 #: A memo that holds such a variant whole is an exact match.
 EXACT = ("literal", "as typed")
 
@@ -249,12 +254,11 @@ class _Search:
     def __init__(self, parts: SearchParts, query: Query, channel: str) -> None:
         self.parts, self.query, self.channel = parts, query, channel
         self.catalog, self.profile = parts.catalog, parts.profile
-        counts = self.catalog.counts(parts.fingerprint)
+        memos = self.catalog.count_memos()
+        chunks, with_vector = parts.tables.counts(self.catalog, parts.fingerprint)
         self.inside = None if query.conditions.is_empty else self.catalog.memos_in_scope(query.conditions.scope(parts.zone))
-        searched = counts["memos"] if self.inside is None else len(self.inside)
-        self.coverage = Coverage(
-            counts["memos"], searched, counts["chunks"], counts["chunks_with_vector"], parts.fingerprint, parts.checked_at
-        )
+        searched = memos if self.inside is None else len(self.inside)
+        self.coverage = Coverage(memos, searched, chunks, with_vector, parts.fingerprint, parts.checked_at)
         self.coverage.filters = list(query.conditions.describe())
         self.coverage.filters_ignored = [f"{item.text}: {item.reason}" for item in query.ignored]
 
@@ -265,7 +269,12 @@ class _Search:
         variants = self._expand(given)
         words = self._search_words(variants)
         comparison = self._compare(given, words)
-        scored = self._spread(self._score(words, comparison))
+        scored: Sequence[_Scored] = self._score(words, comparison)
+        if related := self._related(scored, variants):
+            variants += related
+            add_near(self.catalog, related, words)
+            scored = self._score(words, comparison)
+        scored = self._spread(scored)
         kept = self._keep(scored, words)
         if kept:
             self._rerank(kept, words)
@@ -287,11 +296,12 @@ class _Search:
             return Lexicon(())
         lexicon = load_lexicon(self.parts.own_lexicon)
         if lexicon.problems:
-            self.coverage.degraded.append(Shortcoming("own_lexicon", "; ".join(lexicon.problems)))
+            reason = f"{self.parts.own_lexicon}: {'; '.join(lexicon.problems)}"
+            self.coverage.degraded.append(Shortcoming("own_lexicon", reason))
         return lexicon
 
     def _read_concepts(self) -> Sequence[Concept]:
-        if self._is_passage or not self.parts.uses("dictionary"):
+        if self._is_passage or self.query.topic.startswith("#") or not self.parts.uses("dictionary"):
             return ()
         dictionary = self.parts.open_dictionary()
         found = concepts(self.query.topic, dictionary) if dictionary else ()
@@ -363,8 +373,14 @@ class _Search:
                 reason = error.fact("reason") or "another process has it"
                 self.coverage.degraded.append(Shortcoming("no_store", reason))
                 return self.parts.tables.table(self.catalog, self.parts.fingerprint)
-            chunk_ids = sorted(proposed.union(self.catalog.chunk_ids(sorted(words.matched))))
+            chunk_ids = sorted(proposed.union(self.catalog.chunk_ids(self._by_words(words))))
         return build_table(self.catalog.load_vectors(self.parts.fingerprint, chunk_ids), self.parts.fingerprint)
+
+    @staticmethod
+    def _by_words(words: KeywordHits) -> list[str]:
+        """The memos for which words speak most: the vector of each has to be fetched."""
+        near, translated = (_most(evidence, evidence.__getitem__) for evidence in (words.near, words.translated))
+        return sorted({*words.literal, *near, *translated})
 
     # scores
 
@@ -384,6 +400,9 @@ class _Search:
         found = {*words.literal, *near, *translated}
         if self.comparison:
             found.update(self.comparison.top(CANDIDATES) if self.inside is None else self.comparison.memos())
+        if self.comparison and self.coverage.chunks_with_vector > self.parts.exact_search_limit:
+            # Only what was proposed or spoken for by words has its vector here; the rest must not pass for memos without one.
+            found = {memo_id for memo_id in found if memo_id in words.literal or self.comparison.cosines(memo_id)}
         return found if self.inside is None else found & self.inside
 
     def _likeness(self, memo_id: str) -> float:
@@ -398,6 +417,21 @@ class _Search:
         # What it would be without expansion is only asked when an exact match has to be held.
         plain = fuse(Evidence(literal, cosine=plain_cosine), boosted, self.profile).score if self.exact else 0.0
         return _Scored(memo_id, evidence, fused, plain, fused.score)
+
+    def _related(self, scored: Sequence[_Scored], variants: Sequence[Variant]) -> list[Variant]:
+        """Words of the person's own that the best memos of a first pass have in common."""
+        if self._is_passage or self.channel == "semantic" or not self.parts.uses("own words"):
+            return []
+        best = [item.memo_id for item in scored[:LOOKED_AT] if item.score >= self.profile.related]
+        if len(best) < IN_COMMON:
+            return []
+        known = {word for variant in variants for word in variant.looked_up}
+        texts = list(self.catalog.folded_texts(best).values())
+        words = related_words(
+            texts, known, self.lexicon.by_word, lambda word: count_holding(self.catalog, word), self.coverage.memos
+        )
+        reason = "common in the memos found first"
+        return [Variant(word, "related", WEIGHTS["related"], reason, self.query.topic, RELATED_SHARE) for word in words]
 
     def _spread(self, scored: Sequence[_Scored]) -> Sequence[_Scored]:
         """A comment is read with what it comments on: each gets a share of the other's score, if that is more than its own."""
@@ -427,8 +461,8 @@ class _Search:
 
     def _keep(self, scored: Sequence[_Scored], words: KeywordHits) -> list[_Scored]:
         """What deserves a label; nothing when even the best does not stand out."""
-        if not scored:
-            return []
+        if not scored or (self.query.topic.startswith("#") and not words.literal):
+            return []  # a tag that nobody has
         best, profile = scored[0], self.profile
         nearest = self.comparison.nearest(best.memo_id) if self.comparison else None
         confirmed = nearest is not None and nearest.is_translated and best.evidence.translated > 0
