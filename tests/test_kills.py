@@ -209,8 +209,9 @@ def assert_store_holds(home: Home, brain: Brain, chunk_ids: set[str], *, probes:
     """Chroma has exactly these chunks, and for some of them, looked up, the vector that the catalog has."""
     with home.catalog() as catalog:
         stored = catalog.load_vectors(brain.fingerprint)
-        hashes = dict(rows(home, "SELECT chunk_id, text_hash FROM chunks"))
-    assert {row[0] for row in stored} == set(hashes) == chunk_ids
+        known = {chunk_id for (chunk_id,) in rows(home, "SELECT chunk_id FROM chunks")}
+    assert {row[0] for row in stored} == known == chunk_ids
+    places = {row[0]: number for number, row in enumerate(stored)}
     matrix = centred_matrix(stored, brain.fingerprint)
     folder = home.state / "chroma"
     fingerprint = centred_fingerprint(brain.fingerprint)
@@ -218,7 +219,8 @@ def assert_store_holds(home: Home, brain: Brain, chunk_ids: set[str], *, probes:
         assert index.ids() == chunk_ids
         for number in range(0, len(stored), max(1, len(stored) // probes)):
             (found, similarity), *_ = index.query(matrix[number], 1)
-            assert hashes[found] == hashes[stored[number][0]]
+            # Texts that differ may have one vector, as windows of the same words do; then either may come first.
+            assert matrix[places[found]] @ matrix[number] == pytest.approx(1.0, abs=1e-4)
             assert similarity == pytest.approx(1.0, abs=1e-4)
 
 

@@ -420,7 +420,7 @@ class _Search:
 
     def _related(self, scored: Sequence[_Scored], variants: Sequence[Variant]) -> list[Variant]:
         """Words of the person's own that the best memos of a first pass have in common."""
-        if self._is_passage or self.channel == "semantic" or not self.parts.uses("own words"):
+        if self._is_passage or self.comparison is None or self.channel == "semantic" or not self.parts.uses("own words"):
             return []
         best = [item.memo_id for item in scored[:LOOKED_AT] if item.score >= self.profile.related]
         if len(best) < IN_COMMON:
