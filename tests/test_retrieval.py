@@ -21,7 +21,7 @@ from vaultbrain.retrieve import search as search_room
 from vaultbrain.retrieve.dictionary import open_dictionary
 from vaultbrain.retrieve.expand import MAX_VARIANTS, WEIGHTS
 from vaultbrain.retrieve.meaning import TableCache
-from vaultbrain.retrieve.search import EXACT, INGREDIENTS, NEAREST_MISSES, SearchParts, search
+from vaultbrain.retrieve.search import INGREDIENTS, NEAREST_MISSES, SearchParts, is_exact, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -450,7 +450,7 @@ def test_expansion_never_puts_a_memo_above_an_exact_match_that_was_below_it(syno
         with_it = search(parts_of(synonyms, embedder, "copies"), query, top_k=200).hits
         without = search(parts_of(synonyms, embedder, "copies", *EXPANSION), query, top_k=200).hits
         places, before = ({hit.memo_id: place for place, hit in enumerate(hits)} for hits in (with_it, without))
-        exact = [hit.memo_id for hit in without if any(v.family in EXACT for v in hit.met)]
+        exact = [hit.memo_id for hit in without if any(map(is_exact, hit.met))]
         assert exact, query
         assert set(exact) <= places.keys(), query
         for firm in exact:

@@ -35,6 +35,8 @@ LEAST_WHOLE = 0.35
 SINGLE_CHARACTER = 0.5
 #: What a memo gets that holds an address, a piece of code or a symbol exactly as typed.
 AS_TYPED = 0.95
+#: The same for a word that stands inside longer ones only.
+INSIDE_A_WORD = 0.4
 #: The doubt that is left, to the power of the weights of the near words met: each synonym (0.6) halves it.
 DOUBT_LEFT = 0.315
 
@@ -127,8 +129,11 @@ def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int
     inside_words = [word for word in searchable(sought).split() if _LATIN_WORD.fullmatch(word) and not hits.met.get(word, 1)]
     typed = as_typed(sought)
     for piece in dict.fromkeys([*typed, *inside_words]):
-        sureness = SINGLE_CHARACTER if len(piece) == 1 and cut(piece) else AS_TYPED * len(piece) / whole
-        variant = Variant(piece, "as typed", round(sureness, 2), "these very characters")
+        share = min(1.0, len(piece) / whole)
+        worth = AS_TYPED if piece in typed else INSIDE_A_WORD
+        sureness = SINGLE_CHARACTER if len(piece) == 1 and cut(piece) else worth * share
+        family = "as typed" if piece in typed else "inside a word"
+        variant = Variant(piece, family, round(sureness, 2), "these very characters", share=share)
         found = catalog.memos_containing(piece, limit)
         if not found and piece in typed and len(piece) > whole / 2:
             _distrust_parts(hits, piece)

@@ -214,8 +214,12 @@ LITTLE = 0.2
 SHORTEST_NAME = 3
 #: How much of the question all related words together may stand for.
 RELATED_SHARE = 0.5
-#: A memo that holds such a variant whole is an exact match.
-EXACT = ("literal", "as typed")
+
+
+def is_exact(variant: Variant) -> bool:
+    """Whether a memo that holds it whole is an exact match: it is the whole question, as asked or as typed."""
+    return variant.family == "literal" or (variant.family == "as typed" and variant.share >= 1)
+
 
 #: From this cosine on the meaning alone speaks for a memo: about twice what unrelated memos reach.
 SPEAKS = 0.3
@@ -387,7 +391,7 @@ class _Search:
     def _score(self, words: KeywordHits, comparison: Comparison | None) -> list[_Scored]:
         """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
         self.comparison = comparison
-        self.exact = {memo_id for memo_id, met in words.matched.items() if any(v.family in EXACT for v in met)}
+        self.exact = {memo_id for memo_id, met in words.matched.items() if any(map(is_exact, met))}
         candidates = self._candidates(words)
         boosted = boost(len(set(cut(self.query.topic))), self.profile)
         return self._sorted([self._scored(memo_id, words, boosted) for memo_id in candidates])
