@@ -65,15 +65,16 @@ class Concept:
     @property
     def own_forms(self) -> tuple[str, ...]:
         """The forms in which the word itself may stand in a text."""
-        return _forms(self.word)
+        return forms_of(self.word)
 
     @property
     def looked_up(self) -> tuple[str, ...]:
         """The forms in which its translations may stand in a text."""
-        return tuple(dict.fromkeys(chain.from_iterable(map(_forms, self.translations))))
+        return tuple(dict.fromkeys(chain.from_iterable(map(forms_of, self.translations))))
 
 
-def _forms(text: str) -> tuple[str, ...]:
+def forms_of(text: str) -> tuple[str, ...]:
+    """The forms under which a word or phrase may stand in a memo."""
     return (text,) if is_cjk(text) else inflections(text) or (text,)
 
 

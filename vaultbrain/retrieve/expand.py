@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import is_cjk
+from vaultbrain.retrieve.concepts import forms_of
 from vaultbrain.retrieve.stems import inflections, stem_phrase
 
 if TYPE_CHECKING:
@@ -170,11 +171,6 @@ def _add_typical(found: _Found, word: str, group: Group, topic: str) -> None:
         found.add(text, "resource", f"what notes on {word} often name", group=word, share=share)
     for text in group.actions[:MAX_RESOURCES]:
         found.add(text, "action", f"what one does with {word}", group=word, share=share)
-
-
-def forms_of(text: str) -> tuple[str, ...]:
-    """The forms under which a lexicon word may stand in a memo."""
-    return (text,) if is_cjk(text) else inflections(text) or (text,)
 
 
 def members(word: str, group: Group) -> Iterator[str]:
