@@ -250,8 +250,10 @@ def _before(memo: Memo | None) -> tuple[bool, int]:
 
 
 class _Search:
-    """One search. Its steps fill ``coverage`` as they go."""
+    """One search. Its steps fill ``coverage`` as they go; ``run`` shows their order, and sets what several of them read."""
 
+    lexicon = Lexicon(())
+    concepts: Sequence[Concept] = ()
     comparison: Comparison | None = None
     exact: Set[str] = frozenset()
 
@@ -269,15 +271,17 @@ class _Search:
     def run(self, top_k: int, given: Sequence[str]) -> SearchResult:
         if not self.query.topic and not given:
             return self._newest(top_k)
-        self.concepts = self._read_concepts()
+        self.lexicon, self.concepts = self._lexicon(), self._read_concepts()
         variants = self._expand(given)
         words = self._search_words(variants)
-        comparison = self._compare(given, words)
-        scored: Sequence[_Scored] = self._score(words, comparison)
+        self.comparison = self._compare(given, words)
+        scored: Sequence[_Scored] = self._score(words)
         if related := self._related(scored, variants):
             variants += related
             add_near(self.catalog, related, words)
-            scored = self._score(words, comparison)
+            if self.inside is not None:
+                words.keep(self.inside)
+            scored = self._score(words)
         scored = self._spread(scored)
         kept = self._keep(scored, words)
         if kept:
@@ -315,7 +319,6 @@ class _Search:
 
     def _expand(self, given: Sequence[str]) -> list[Variant]:
         query = self.query if self.parts.uses("other region") else replace(self.query, elsewhere="")
-        self.lexicon = self._lexicon()
         sources = Sources(self.lexicon, self.catalog.folded_tags(), self.concepts, given, self._suggested())
         return expand(query, sources)
 
@@ -388,9 +391,8 @@ class _Search:
 
     # scores
 
-    def _score(self, words: KeywordHits, comparison: Comparison | None) -> list[_Scored]:
+    def _score(self, words: KeywordHits) -> list[_Scored]:
         """Every memo that a channel speaks for, best first; equal scores by id, so that results repeat."""
-        self.comparison = comparison
         self.exact = {memo_id for memo_id, met in words.matched.items() if any(map(is_exact, met))}
         candidates = self._candidates(words)
         boosted = boost(len(set(cut(self.query.topic))), self.profile)
