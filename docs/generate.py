@@ -106,6 +106,8 @@ def _meaning(parameter: Any) -> str:
 def _default(name: str, value: object) -> str:
     if name == "embedding":
         return '`"e5"`; `"use"` on Windows'
+    if isinstance(value, tuple):
+        return f"`[{', '.join(value)}]`"
     return f'`"{value}"`' if isinstance(value, str) and value else "" if value == "" else f"`{str(value).lower()}`"
 
 

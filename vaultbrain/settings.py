@@ -29,6 +29,8 @@ LLM_KEY_VARIABLE = "VAULTBRAIN_LLM_API_KEY"
 #: The person's own words, in our folder of the vault.
 LEXICON_FILE = "lexicon.toml"
 
+_HEADINGS = "headings"
+
 #: The package that holds e5 has no wheel for Windows.
 DEFAULT_EMBEDDING = "use" if sys.platform == "win32" else "e5"
 
@@ -90,6 +92,19 @@ class Settings:
     llm_api_key_env: str = _key(LLM_KEY_VARIABLE, "the variable of the environment that holds the key, never the key", "llm")
     llm_timeout: int = _key(20, "seconds to wait for one answer of the chat model", "llm")
     llm_expand: bool = _key(False, "send each question to the chat model, which proposes other words to search with", "llm")
+    llm_write: bool = _key(True, "let the chat model write the sentences of answers; each one is checked", "llm")
+    llm_exclude_tags: tuple[str, ...] = _key((), "memos with one of these tags are never sent to the chat model", "llm")
+    llm_exclude_visibilities: tuple[str, ...] = _key((), 'nor memos of these visibilities, such as ["PRIVATE"]', "llm")
+    llm_exclude_folders: tuple[str, ...] = _key((), "nor memos whose notes stand in these folders of the vault", "llm")
+    canvas: bool = _key(False, "write a canvas beside each answer: question, themes, memos")
+    daily_link: bool = _key(False, "link each answer from the day's daily note, as the vault's own settings say where that is")
+    headings_conclusion: str = _key("", "heading of the conclusion in answer notes; empty for the language's own", _HEADINGS)
+    headings_themes: str = _key("", "heading of the themes", _HEADINGS)
+    headings_sources: str = _key("", "heading of the sources", _HEADINGS)
+    headings_coverage: str = _key("", "heading of what was searched", _HEADINGS)
+    headings_contradictions: str = _key("", "heading of what contradicts itself", _HEADINGS)
+    headings_gaps: str = _key("", "heading of what the memos do not say", _HEADINGS)
+    headings_next: str = _key("", "heading of what to look at next", _HEADINGS)
 
     @property
     def memos_folder(self) -> str:
@@ -98,6 +113,12 @@ class Settings:
     @property
     def answers_folder(self) -> str:
         return f"{self.folder}/Answers"
+
+    @property
+    def headings(self) -> dict[str, str]:
+        """The person's own headings by their names in ``[headings]``; those left empty are left out."""
+        names = [f.name for f in fields(self) if f.metadata.get("table") == _HEADINGS]
+        return {name.removeprefix(f"{_HEADINGS}_"): text for name in names if (text := getattr(self, name).strip())}
 
     @property
     def own_lexicon(self) -> Path | None:
@@ -204,6 +225,8 @@ def _checked(name: str, setting: Setting, problems: list[str]) -> Any:
     shown = setting.origin if from_environment else setting.name
     if isinstance(default, bool):
         value = _TRUTH.get(value.strip().lower(), value) if from_environment else value
+    elif isinstance(default, tuple):
+        value = _as_texts(value, from_environment=from_environment)
     elif isinstance(default, int) and isinstance(value, str) and value.isdecimal():
         value = int(value)
     if type(value) is not type(default):
@@ -215,15 +238,28 @@ def _checked(name: str, setting: Setting, problems: list[str]) -> Any:
     return value
 
 
+def _as_texts(value: Any, *, from_environment: bool) -> Any:
+    """A list of texts as a tuple; from the environment, where commas part them. Anything else comes back as it is."""
+    if from_environment and isinstance(value, str):
+        return tuple(part for text in value.split(",") if (part := text.strip()))
+    return tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
+
+
 def _kind_of(default: object) -> str:
     if isinstance(default, bool):
         return "true or false, without quotes"
+    if isinstance(default, tuple):
+        return 'a list of texts, such as ["one", "two"]'
     return "a whole number" if isinstance(default, int) else "text in quotes"
 
 
 def complaint_about(name: str, value: Any) -> str:
     """Why ``value`` cannot be the setting ``name``, to follow its name; empty when it can."""
     return _RULES.get(name, _no_complaint)(value)
+
+
+def _heading_complaint(value: str) -> str:
+    return "must be one line of words, without #" if "\n" in value or "#" in value or "%%" in value else ""
 
 
 def _across(values: Mapping[str, Any]) -> list[str]:
@@ -305,6 +341,7 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "llm_base_url": _llm_url_complaint,
     "llm_api_key_env": _variable_complaint,
     "llm_timeout": _between(1, 600),
+    **{name: _heading_complaint for name, table in _TABLES.items() if table == _HEADINGS},
     "chunk_size": _between(20, 2_000),
     "chunk_overlap": _between(0, 1_000),
     "exact_search_limit": _between(0, 1_000_000),

@@ -114,6 +114,19 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "向量索引用不了，改為逐塊比較：{reason}",
         "The vector index could not be used, every chunk was compared instead: {reason}",
     ),
+    # how an answer ages (changes.py)
+    "stale_changed": ("引用的 memo 改过：{ids}", "引用的 memo 改過：{ids}", "cited memos were changed: {ids}"),
+    "stale_gone": ("引用的 memo 已删除：{ids}", "引用的 memo 已刪除：{ids}", "cited memos were deleted: {ids}"),
+    "stale_come": ("有新的 memo 可以引用：{ids}", "有新的 memo 可以引用：{ids}", "new memos would be cited now: {ids}"),
+    "and_more": ("{named} 等，另有 {count} 条", "{named} 等，另有 {count} 條", "{named} and {count} more"),
+    "what_changed": ("{day} 更新，和上一次相比", "{day} 更新，和上一次相比", "Updated {day}: what changed"),
+    "now_cited": ("新引用：{links}", "新引用：{links}", "Now cited: {links}"),
+    "now_changed": ("内容改过：{links}", "內容改過：{links}", "Text changed: {links}"),
+    "no_longer_cited": ("不再引用：{links}", "不再引用：{links}", "No longer cited: {links}"),
+    "now_weighs": ("相关程度变了：{links}", "相關程度變了：{links}", "Weighs differently: {links}"),
+    "weighs": ("{link} 现在是{label}", "{link} 現在是{label}", "{link} is now {label}"),
+    "mark_gone": ("（已删除）", "（已刪除）", " (deleted)"),
+    "mark_block_gone": ("（原段落已不在）", "（原段落已不在）", " (that passage is gone)"),
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,5 +113,10 @@ def config_show(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         return
     width = max(len(setting.name) for setting in shown)
     for setting in shown:
-        value = f'"{setting.value}"' if isinstance(setting.value, str) else str(setting.value).lower()  # as in TOML
-        answer(f"{setting.name:<{width}}  {value}  [{setting.origin}]\n{'':<{width}}  {DOCS[setting.name]}")
+        answer(f"{setting.name:<{width}}  {_as_toml(setting.value)}  [{setting.origin}]\n{'':<{width}}  {DOCS[setting.name]}")
+
+
+def _as_toml(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()

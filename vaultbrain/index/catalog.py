@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import StateUnreadable, WriteFailed
+from vaultbrain.index.answers import SCHEMA as _SCHEMA_3
+from vaultbrain.index.answers import AnswerShelf
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase, text_entry
 from vaultbrain.memo import Attachment, Memo, Relation
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from vaultbrain.index.scope import Scope
     from vaultbrain.index.tokens import KeywordEntry
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE memos (
@@ -154,6 +156,8 @@ class Catalog:
         if version < 2:
             self._run_statements(_SCHEMA_2)
             self._fill_texts()
+        if version < 3:
+            self._run_statements(_SCHEMA_3)
         if version < SCHEMA_VERSION:
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -223,11 +227,18 @@ class Catalog:
         identity = self.path.stat().st_ino if self.path else 0
         return f"{identity}/{self.read_meta(_CHUNKS_VERSION)}"
 
-    def _note_chunk_change(self) -> None:
+    def memos_version(self) -> str:
+        """Another one whenever a memo came, went or changed."""
+        return self.read_meta(_MEMOS_VERSION)
+
+    def _count_up(self, name: str) -> None:
         self._db.execute(
-            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
-            (_CHUNKS_VERSION,),
+            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1", (name,)
         )
+
+    @property
+    def answers(self) -> AnswerShelf:
+        return AnswerShelf(self._db)
 
     # memos
 
@@ -248,6 +259,13 @@ class Catalog:
                 found[memo.id] = memo
         return found
 
+    def content_hashes(self, memo_ids: Sequence[str]) -> dict[str, str]:
+        """memo id → content hash as last seen; unknown ids are left out."""
+        found: dict[str, str] = {}
+        for part in _parts(memo_ids):
+            found.update(self._db.execute(f"SELECT id, content_hash FROM memos WHERE id IN ({','.join('?' * len(part))})", part))
+        return found
+
     def write_memo(self, memo: Memo, keywords: KeywordEntry) -> None:
         """The memo's row and its keyword entry, new or replaced."""
         self._db.execute(
@@ -256,6 +274,7 @@ class Catalog:
             " content_hash = excluded.content_hash, record = excluded.record",
             (memo.id, memo.created, memo.memo_hash, memo.content_hash, _record_of(memo)),
         )
+        self._count_up(_MEMOS_VERSION)
         (number,) = self._db.execute("SELECT number FROM memos WHERE id = ?", (memo.id,)).fetchone()
         self._db.execute("DELETE FROM keywords WHERE rowid = ?", (number,))
         self._db.execute(
@@ -277,6 +296,7 @@ class Catalog:
 
     def delete_memo(self, memo_id: str, *, title: str, deleted_at: str, trash_path: str) -> None:
         """Forgets the memo, its chunks and its note's row; leaves a tombstone. Its vectors fall with ``prune_vectors``."""
+        self._count_up(_MEMOS_VERSION)
         for table, key in (("keywords", "rowid"), ("texts", "number"), ("memo_facts", "number")):
             self._db.execute(f"DELETE FROM {table} WHERE {key} = (SELECT number FROM memos WHERE id = ?)", (memo_id,))
         self.replace_chunks(memo_id, "", [], chunker="")
@@ -307,7 +327,7 @@ class Catalog:
         if old != new:
             # What was said of the old chunks: should the text change back before the new ones are indexed, it would be believed.
             self._db.execute("DELETE FROM indexed WHERE memo_id = ?", (memo_id,))
-            self._note_chunk_change()
+            self._count_up(_CHUNKS_VERSION)
         self._db.execute("DELETE FROM chunks WHERE memo_id = ?", (memo_id,))
         self._db.executemany(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", [(c.id, memo_id, c.index, digest, c.text) for c, digest in chunks]
@@ -334,7 +354,7 @@ class Catalog:
 
     def write_vectors(self, fingerprint: str, rows: Iterable[tuple[str, float, bytes]]) -> None:
         """Vectors as (text hash, CJK share, float32 bytes); every chunk of these texts is queued for Chroma."""
-        self._note_chunk_change()
+        self._count_up(_CHUNKS_VERSION)
         for digest, share, vector in rows:
             self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", (fingerprint, digest, share, vector))
             self._db.execute("INSERT OR REPLACE INTO outbox SELECT chunk_id, 0 FROM chunks WHERE text_hash = ?", (digest,))
@@ -373,7 +393,7 @@ class Catalog:
 
     def forget_vectors(self, fingerprint: str) -> None:
         """Deletes all vectors of this model and what was recorded of the index: the start of a full rebuild."""
-        self._note_chunk_change()
+        self._count_up(_CHUNKS_VERSION)
         self._db.execute("DELETE FROM vectors WHERE fingerprint = ?", (fingerprint,))
         self._db.execute("DELETE FROM indexed")
         self._db.execute("DELETE FROM chunked")
@@ -598,7 +618,7 @@ class Catalog:
 #: A condition on ``memo_facts f``: (SQL, its values).
 _Condition = tuple[str, tuple[str | int, ...]]
 
-_CHUNKS_VERSION = "chunks_version"
+_CHUNKS_VERSION, _MEMOS_VERSION = "chunks_version", "memos_version"
 _NO_CHUNK = "text_hash NOT IN (SELECT text_hash FROM chunks)"
 _PENDING_MEMOS = (
     "SELECT m.id, m.content_hash FROM memos m LEFT JOIN indexed i ON i.memo_id = m.id AND i.content_hash = m.content_hash"

@@ -1,0 +1,144 @@
+"""How an answer ages: why it is stale, what a new answer changed, and where its links lead when a block or memo is gone.
+
+Pure. An answer is stale when a memo that it rests on changed or went, or when a memo would now be among its sources that was not
+near then. Everything is worked out from what was recorded, so a memo that changes back makes its answers fresh again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from vaultbrain.answer.wording import Words
+from vaultbrain.vault.markdown import wikilink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vaultbrain.index.answers import AnswerRow, CitedMemo
+
+#: Links named in one reason or line; more are counted.
+MAX_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """Why an answer is no longer right; all empty when it is. Memo ids, in the order of the answer's sources."""
+
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    come: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.gone or self.come)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memo's note is now (empty: it has none), and the anchors that stand in it."""
+
+    note: str
+    anchors: frozenset[str]
+
+
+def staleness(row: AnswerRow, versions: Mapping[str, str], now_sources: Sequence[str]) -> Staleness:
+    """``versions``: memo id → content hash now; ``now_sources`` are what would be cited now (those that are not known: none)."""
+    cited = {memo.memo_id for memo in row.cited}
+    return Staleness(
+        tuple(m.memo_id for m in row.cited if versions.get(m.memo_id, m.version) != m.version),
+        tuple(m.memo_id for m in row.cited if m.memo_id not in versions),
+        tuple(memo_id for memo_id in now_sources if memo_id not in row.seen and memo_id not in cited),
+    )
+
+
+def in_words(stale: Staleness, language: str) -> str:
+    """One line for the note's property ``vb_stale``; plain ids, since links do not live there."""
+    words = Words(language)
+    reasons = [
+        words(f"stale_{name}", ids=_named([f"#{memo_id}" for memo_id in ids], words))
+        for name, ids in (("changed", stale.changed), ("gone", stale.gone), ("come", stale.come))
+        if ids
+    ]
+    return words("clause_join").join(reasons)
+
+
+def what_changed(before: AnswerRow, after: AnswerRow) -> tuple[str, ...]:
+    """Lines for the callout: sources that came, went, changed their text or their weight, with links; empty when nothing did."""
+    words = Words(after.language)
+    old = {memo.memo_id: memo for memo in before.cited}
+    new = {memo.memo_id: memo for memo in after.cited}
+    kept = [(old[memo_id], memo) for memo_id, memo in new.items() if memo_id in old]
+    lines = [
+        _line("now_cited", [memo for memo_id, memo in new.items() if memo_id not in old], words),
+        _line("now_changed", [memo for was, memo in kept if was.version != memo.version], words),
+        _line("no_longer_cited", [memo for memo_id, memo in old.items() if memo_id not in new], words, linked=False),
+        _line("now_weighs", [memo for was, memo in kept if was.label != memo.label], words, labelled=True),
+    ]
+    return tuple(line for line in lines if line)
+
+
+def _line(name: str, memos: Sequence[CitedMemo], words: Words, *, linked: bool = True, labelled: bool = False) -> str:
+    if not memos:
+        return ""
+    shown = [link_to_cited(memo) if linked else f"\\#{memo.memo_id}" for memo in memos]
+    if labelled:
+        shown = [words("weighs", link=link, label=words(memo.label)) for link, memo in zip(shown, memos, strict=True)]
+    return words(name, links=_named(shown, words))
+
+
+def _named(items: Sequence[str], words: Words) -> str:
+    named = words("list_join").join(items[:MAX_NAMED])
+    return words("and_more", named=named, count=len(items) - MAX_NAMED) if len(items) > MAX_NAMED else named
+
+
+def link_to_cited(memo: CitedMemo) -> str:
+    """``[[path#^anchor|#id]]``, or ``#id`` for a memo without a note."""
+    return wikilink(memo.note.removesuffix(".md"), memo.anchor or None, f"#{memo.memo_id}") if memo.note else f"\\#{memo.memo_id}"
+
+
+def mended_text(text: str, row: AnswerRow, places: Mapping[str, Place]) -> str:
+    """``text`` with each link to a cited memo leading somewhere again.
+
+    A link to a block that is gone leads to the memo and is marked, one to a note that has moved follows it, and one to a memo that
+    is gone becomes plain text. A link that the person wrote in another form is not recognised.
+    """
+    words = Words(row.language)
+    for memo in row.cited:
+        if memo.note:
+            place = places.get(memo.memo_id, _NOWHERE)
+            text = _links_to(memo.note).sub(partial(_mended, memo=memo, place=place, words=words), text)
+    return text
+
+
+def mended_citations(row: AnswerRow, places: Mapping[str, Place]) -> tuple[CitedMemo, ...]:
+    """``row.cited`` with the places where the memos are now."""
+    found = []
+    for memo in row.cited:
+        place = places.get(memo.memo_id, _NOWHERE)
+        found.append(replace(memo, note=place.note, anchor=memo.anchor if memo.anchor in place.anchors else ""))
+    return tuple(found)
+
+
+_NOWHERE = Place("", frozenset())
+
+
+def _links_to(note: str) -> re.Pattern[str]:
+    """Links of ours to the note, in the two forms of ``wikilink``: groups anchor and shown, of one form or the other."""
+    path = note.removesuffix(".md")
+    plain = rf"\[\[{re.escape(path)}(?:#\^(?P<anchor>[\w-]+))?\|(?P<shown>[^\[\]]*)\]\]"
+    encoded = rf"\[(?P<shown_2>[^\[\]]*)\]\({re.escape(quote(note, safe='/'))}(?:#\^(?P<anchor_2>[\w-]+))?\)"
+    return re.compile(f"{plain}|{encoded}")
+
+
+def _mended(match: re.Match[str], *, memo: CitedMemo, place: Place, words: Words) -> str:
+    anchor, shown = match["anchor"] or match["anchor_2"] or "", match["shown"] or match["shown_2"] or ""
+    if not place.note:
+        return f"\\{shown}{words('mark_gone')}" if shown.startswith("#") else f"{shown}{words('mark_gone')}"
+    if anchor and anchor not in place.anchors:
+        anchor, shown = "", f"{shown}{words('mark_block_gone')}"
+    if place.note == memo.note and anchor == (match["anchor"] or match["anchor_2"] or ""):
+        return match[0]
+    return wikilink(place.note.removesuffix(".md"), anchor or None, shown)

@@ -1,0 +1,103 @@
+"""The catalog's shelf of answers: what was asked, what was written, and which version of which memo it rests on.
+
+Refuses to decide whether an answer is stale or what has changed: see ``answer.changes``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
+FRESH, STALE, REMOVED = "fresh", "stale", "removed"
+
+SCHEMA = """
+CREATE TABLE answers (
+    answer_id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX answers_by_key ON answers (key, number);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedMemo:
+    """A source of an answer. ``version`` is the memo's content hash then; ``note`` and ``anchor`` are what was linked to."""
+
+    memo_id: str
+    version: str
+    label: str
+    title: str
+    note: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One answer note as last written.
+
+    ``key`` is the same for the same question; of several notes for it the one with the highest ``number`` is refreshed.
+    ``region`` and ``properties`` are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun:
+    after a kill the file holds either. ``seen`` are the ids of memos that were near enough then, best first. ``asked`` is local
+    time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or ``removed`` by the person. ``found`` counts strong
+    and related sources. ``changes`` are the lines of the last "what changed" and ``changed_on`` their day.
+    """
+
+    answer_id: str
+    key: str
+    number: int
+    path: str
+    question: str
+    mode: str
+    language: str
+    asked: str
+    passage: str = ""
+    variants: tuple[str, ...] = ()
+    status: str = FRESH
+    reason: str = ""
+    region: str = ""
+    intended: str = ""
+    properties: dict[str, list[str]] = field(default_factory=dict)
+    cited: tuple[CitedMemo, ...] = ()
+    seen: tuple[str, ...] = ()
+    strong: int = 0
+    found: int = 0
+    changes: tuple[str, ...] = ()
+    changed_on: str = ""
+
+
+class AnswerShelf:
+    """The answers in the catalog that ``database`` is connected to; writes join its open transaction."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._db = database
+
+    def write(self, row: AnswerRow) -> None:
+        record = json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":"))
+        self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (row.answer_id, row.key, row.number, record))
+
+    def load(self, answer_id: str) -> AnswerRow | None:
+        return self._first("SELECT record FROM answers WHERE answer_id = ?", answer_id)
+
+    def latest(self, key: str) -> AnswerRow | None:
+        """The answer that was last made for this question."""
+        return self._first("SELECT record FROM answers WHERE key = ? ORDER BY number DESC LIMIT 1", key)
+
+    def rows(self) -> list[AnswerRow]:
+        """Every answer, the ones that the person removed too, in the order of ids."""
+        found = self._db.execute("SELECT record FROM answers ORDER BY answer_id").fetchall()
+        return [_row_from(json.loads(record)) for (record,) in found]
+
+    def _first(self, query: str, value: str) -> AnswerRow | None:
+        found = self._db.execute(query, (value,)).fetchone()
+        return _row_from(json.loads(found[0])) if found else None
+
+
+def _row_from(record: Mapping[str, object]) -> AnswerRow:
+    values = dict(record)
+    for name in ("variants", "seen", "changes"):
+        values[name] = tuple(values[name])  # type: ignore[arg-type]
+    values["cited"] = tuple(CitedMemo(**cited) for cited in values["cited"])  # type: ignore[attr-defined]
+    return AnswerRow(**values)  # type: ignore[arg-type]
