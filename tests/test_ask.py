@@ -9,11 +9,9 @@ from cflow_server import answer_status, make_memos, wire_memo
 from obsidian import Vault, hash_tree
 from tiny_embedder import TinyEmbedder
 
-from vaultbrain.answer.themes import group_by_theme
 from vaultbrain.answer.wording import _TABLE, LANGUAGES
 from vaultbrain.errors import StateBusy
 from vaultbrain.retrieve.excerpt import MAX_CHARS, cut_excerpt
-from vaultbrain.retrieve.search import Hit
 from vaultbrain.sync.lock import writing
 
 if TYPE_CHECKING:
@@ -194,18 +192,6 @@ def test_many_answers_over_many_memos_are_sound(server: CFlowServer, home: Home)
 
 
 # the pure parts
-
-
-def make_hit(memo_id: str, *matched: str) -> Hit:
-    return Hit(memo_id, "强", 0.5, "", "", "", "", "", matched, ("keyword",), 0, 0.5, None)
-
-
-def test_themes_are_shared_tags_then_shared_words() -> None:
-    """The tag most hits share comes first; one that all share divides nothing; the rest stands last."""
-    hits = [make_hit("1"), make_hit("2"), make_hit("3"), make_hit("4", "片单"), make_hit("5", "片单"), make_hit("6")]
-    tags = {"1": ("AI", "all"), "2": ("AI", "all"), "3": ("AI", "all"), "4": ("all",), "5": ("all",), "6": ("all",)}
-    themes = group_by_theme(hits, tags)
-    assert [(t.name, [h.memo_id for h in t.hits]) for t in themes] == [("AI", ["1", "2", "3"]), ("片单", ["4", "5"]), ("", ["6"])]
 
 
 @pytest.mark.parametrize(

@@ -5,100 +5,32 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from chat_server import KEY, ChatServer, break_off, completion, drip, hang_up, running_server, says, status, wait_in_silence
 
+from vaultbrain.chat import MAX_BODY_BYTES, ChatModel
 from vaultbrain.errors import SuggestionsUnavailable, explain
 from vaultbrain.retrieve.suggest import (
-    MAX_BODY_BYTES,
     MAX_QUESTION_CHARS,
     MAX_VARIANT_CHARS,
     MAX_VARIANTS,
-    ChatModel,
     Suggestions,
     read_variants,
     suggest_variants,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 QUESTION = "有没有关于观影的内容？"
-KEY = "test-key-of-this-server"
-
-
-class ChatServer(ThreadingHTTPServer):
-    """Answers each request with the next of ``answers``, the last one again and again, and remembers what was sent."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers: list[Callable[[_Handler], None]] = [says('["电影", "movie"]')]
-        self.requests: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-        self.let_go = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def model(self, **settings: Any) -> ChatModel:
-        return ChatModel(**{"base_url": self.url, "model": "small", "api_key": KEY, "timeout_s": 5.0} | settings)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: ChatServer
-    body: dict[str, Any]
-
-    def do_POST(self) -> None:
-        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append((self.path, dict(self.headers), self.body))
-        answers = self.server.answers
-        (answers.pop(0) if len(answers) > 1 else answers[0])(self)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (the base class's name)
-        pass
-
-    def send(self, status: int, content: bytes | object, **headers: str) -> None:
-        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(raw)))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(raw)
-
-
-def completion(content: object, **others: object) -> dict[str, Any]:
-    return {
-        "object": "chat.completion",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": content}}],
-        **others,
-    }
-
-
-def says(content: object, **others: object) -> Callable[[_Handler], None]:
-    return lambda handler: handler.send(200, completion(content, **others))
-
-
-def status(code: int, content: bytes | object = b"", **headers: str) -> Callable[[_Handler], None]:
-    return lambda handler: handler.send(code, content, **headers)
 
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    with ChatServer() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield running
-        finally:
-            running.let_go.set()
-            running.shutdown()
-            thread.join()
+    with running_server() as running:
+        yield running
 
 
 def refused(model: ChatModel, question: str = QUESTION) -> SuggestionsUnavailable:
@@ -347,40 +279,18 @@ def test_the_key_does_not_travel_with_a_redirect(server: ChatServer) -> None:
 
 def test_a_slow_server_is_waited_for_only_so_long(server: ChatServer) -> None:
     """Silence is ended by the limit of the settings."""
-    server.answers = [lambda handler: handler.server.let_go.wait(20) and None]
+    server.answers = [wait_in_silence]
     assert refused(server.model(timeout_s=0.3)).facts["reason"] == "no answer within 0.3 s"
 
 
 def test_a_server_that_drips_is_waited_for_only_so_long(server: ChatServer) -> None:
     """A byte now and then does not make an answer."""
-
-    def drip(handler: _Handler) -> None:
-        handler.send_response(200)
-        handler.end_headers()
-        while not handler.server.let_go.wait(0.02):
-            try:
-                handler.wfile.write(b" ")
-            except OSError:
-                return
-
     server.answers = [drip]
     assert refused(server.model(timeout_s=0.3)).facts["reason"] == "no whole answer within 0.3 s"
 
 
 def test_a_connection_that_breaks_is_named(server: ChatServer) -> None:
     """Before the answer, and in the middle of it."""
-
-    def hang_up(handler: _Handler) -> None:
-        handler.close_connection = True
-        handler.connection.shutdown(socket.SHUT_RDWR)
-
-    def break_off(handler: _Handler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000")
-        handler.end_headers()
-        handler.wfile.write(b'{"choices"')
-        hang_up(handler)
-
     for answer in (hang_up, break_off):
         server.answers = [answer]
         error = refused(server.model())

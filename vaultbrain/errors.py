@@ -106,6 +106,12 @@ class MemoNotFound(VaultbrainError):
     """Facts: ``memo_id``, ``address``."""
 
 
+class AnswerNotFound(VaultbrainError):
+    """Facts: ``path``, ``reason``."""
+
+    exit_code = EXIT_USAGE
+
+
 class StateBusy(VaultbrainError):
     """Another process is writing. Facts: ``pid``, ``since``, ``command``, ``waited_s``; the first three may be missing."""
 
@@ -124,6 +130,10 @@ class RerankerUnavailable(VaultbrainError):
 
 class SuggestionsUnavailable(VaultbrainError):
     """The chat model proposed no variants of the question. Facts: ``model``, ``address``, ``reason``, ``next``."""
+
+
+class ChatFailed(VaultbrainError):
+    """The chat model gave no answer that can be used. Facts: ``model``, ``address``, ``reason``, ``next``."""
 
 
 class VectorStoreFailed(VaultbrainError):
@@ -250,6 +260,11 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "Nothing was written.",
         "Find its id with: vaultbrain search WORDS",
     ),
+    AnswerNotFound: lambda e: Explanation(
+        f"{e.fact('path')} cannot be refreshed: {e.fact('reason')}.",
+        "Nothing was written.",
+        "Give the path of an answer note in the vault, or run vaultbrain refresh for all stale ones.",
+    ),
     StateBusy: _busy,
     StateUnreadable: lambda e: Explanation(
         f"The catalog {e.fact('path')} cannot be used ({e.fact('reason')}).",
@@ -270,6 +285,11 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         f"The chat model {e.fact('model')} at {e.fact('address')} proposed no other wordings ({e.fact('reason')}).",
         "The index is unchanged; the search used your own words and the lexicon.",
         e.fact("next") or "Set expand = false below [llm] in vaultbrain.toml to search without it.",
+    ),
+    ChatFailed: lambda e: Explanation(
+        f"The chat model {e.fact('model')} at {e.fact('address')} gave no answer that can be used ({e.fact('reason')}).",
+        _NOTHING_CHANGED,
+        e.fact("next") or "Try again later, or set write = false below [llm] in vaultbrain.toml to do without it.",
     ),
     VectorStoreFailed: lambda e: Explanation(
         f"The vector index {e.fact('path')} failed ({e.fact('reason')}).",

@@ -17,12 +17,12 @@ from vaultbrain.errors import MemoNotFound, SettingsInvalid, SourceError, UsageP
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
-from vaultbrain.index.embedding import embedding_fingerprint, model_name, open_embedder
+from vaultbrain.index.embedding import embedding_fingerprint, open_embedder
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
 from vaultbrain.settings import SETTINGS_FILE, find_vault, load_settings, read_embedding_key, read_llm_key, read_token
 from vaultbrain.sources.detect import open_source
 from vaultbrain.sync.indexing import Indexer
-from vaultbrain.sync.lock import writing
+from vaultbrain.sync.lock import ANSWERS_LOCK, writing
 from vaultbrain.sync.mirror import Mirror
 from vaultbrain.sync.plan import MemoPlan, NotePlan
 from vaultbrain.sync.report import SyncReport, no_progress
@@ -51,11 +51,14 @@ if TYPE_CHECKING:
     from vaultbrain.sources.listing import Source
     from vaultbrain.sync.lock import WriterLock
     from vaultbrain.sync.report import Progress
+    from vaultbrain.wiring_answers import AnswerWiring
 
 CATALOG = "catalog.sqlite3"
 _CHROMA = "chroma"
 #: An empty file whose time of change says when a whole listing was last compared. Its time moves, its bytes never do.
 _CHECKED = "checked"
+#: The version of the memos (``Catalog.memos_version``) that all answers were last compared with.
+_AGED = "answers_aged"
 
 #: While a person waits for an answer, a server that is away may cost so many seconds.
 _ASK_TIMEOUT_S = 5
@@ -121,8 +124,11 @@ class Brain:
         with self._writing("sync", self.settings.lock_timeout, on_wait), self._catalog() as catalog:
             self._vault.remove_leftovers(self.settings.memos_folder)
             parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
+            was_current = catalog.memos_version() == catalog.read_meta(_AGED)
             report = self._run_sync(parts, options)
             self._note_check()
+            looks_for_new = not was_current or bool(report.created or report.updated)
+            self._age_answers(catalog, report, progress, looks_for_new=looks_for_new)
         if is_first or not report.is_empty:
             self._ensure_dictionary(report.notices.append, progress)
         return report
@@ -135,30 +141,54 @@ class Brain:
             return search(self._search_parts(catalog), text, top_k=top_k, variants=variants, channel=channel)
 
     def ask(
-        self, question: str, *, mode: str = "auto", variants: Sequence[str] = (), passage: str = "", writes: bool = True
+        self,
+        question: str,
+        *,
+        mode: str = "auto",
+        variants: Sequence[str] = (),
+        passage: str = "",
+        writes: bool = True,
+        new: bool = False,
+        canvas: bool = False,  # noqa: ARG002
     ) -> Asked:
-        """Writes an answer note, or only composes it without ``writes``. A ``passage`` is searched for in place of the question.
+        """Answers in a note, or only composes it without ``writes``. A ``passage`` is searched for in place of the question.
 
-        Raises ``UsageProblem`` before the first sync.
+        The last note with the same question is brought up to date, unless a ``new`` one is wanted; with ``canvas`` one is drawn
+        beside it. Raises ``UsageProblem``
+        before the first sync.
         """
-        from vaultbrain.answer.ask import AskOptions, AskParts, ask
-        from vaultbrain.retrieve.search import search
+        from vaultbrain.answer.ask import AskOptions, ask
 
         with self._synced_catalog() as catalog:
-            parts = AskParts(
-                search=lambda text, variants, top_k: search(self._search_parts(catalog), text, top_k=top_k, variants=variants),
-                mirrored=catalog.load_memos,
-                mirror_now=lambda memos: self._mirror_now(catalog, memos),
-                open_source=lambda: self._source(catalog, timeout_s=min(_ASK_TIMEOUT_S, self.settings.timeout), tries=1),
-                vault=self._vault,
-                templates=self._templates,
-                folder=self.settings.answers_folder,
-                language=self.settings.language,
-                model=model_name(self.settings.embedding),
-                checked_at=self._checked_at(),
-                now=self._now,
-            )
-            return ask(parts, question, AskOptions(mode, tuple(variants), passage, writes))
+            options = AskOptions(mode, tuple(variants), passage, writes, new)
+            return ask(self._answer_wiring(catalog).asking(), question, options)
+
+    def refresh(
+        self,
+        notes: Sequence[str] = (),
+        *,
+        everything: bool = False,
+        auto_only: bool = False,
+        writes: bool = True,
+        progress: Progress = no_progress,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[Asked]:
+        """Answers again what the ``notes`` (paths in the vault) answer; without any, what is stale, or ``everything``.
+
+        ``auto_only``: only notes whose property ``vb_refresh`` is ``auto``. Raises ``AnswerNotFound`` before anything is done.
+        """
+        from vaultbrain.answer.living import refresh, rows_to_refresh
+
+        with self._synced_catalog() as catalog:
+            parts = self._answer_wiring(catalog).living()
+            rows = rows_to_refresh(parts, notes, everything=everything, auto_only=auto_only)
+            done: list[Asked] = []
+            for row in rows:
+                if should_stop():
+                    break
+                progress("answers", len(done), len(rows))
+                done.append(refresh(parts, row, writes=writes))
+            return done
 
     def get(self, memo_id: str) -> FetchedMemo:
         """One memo, from the server if it answers. Raises ``MemoNotFound``."""
@@ -301,6 +331,39 @@ class Brain:
         finally:
             parts.source.close()
 
+    def _answer_wiring(self, catalog: Catalog) -> AnswerWiring:
+        from vaultbrain.wiring_answers import AnswerWiring
+
+        settings = self.settings
+        return AnswerWiring(
+            settings,
+            catalog,
+            self._search_parts(catalog),
+            vault=self._vault,
+            templates=self._templates,
+            mirror_now=lambda memos: self._mirror_now(catalog, memos),
+            open_source=lambda: self._source(catalog, timeout_s=min(_ASK_TIMEOUT_S, settings.timeout), tries=1),
+            lock=lambda: writing(settings.state_folder, timeout_s=settings.lock_timeout, command="ask", name=ANSWERS_LOCK),
+            age_s=self._age_s(),
+            now=self._now,
+        )
+
+    def _age_answers(self, catalog: Catalog, report: SyncReport, progress: Progress, *, looks_for_new: bool) -> None:
+        """Tells answers whose memos have moved on. A sync that was killed before is made up for: what was seen is remembered."""
+        version = catalog.memos_version()
+        if version == catalog.read_meta(_AGED):
+            return
+        if catalog.answers.has_any():
+            from vaultbrain.answer.living import age_answers
+
+            living = self._answer_wiring(catalog).living(looks_for_new=looks_for_new)
+            aged = age_answers(living, lambda done, total: progress("answers", done, total))
+            report.answers_stale = len(aged.stale)
+            report.failed += [{"answer": path, "reason": reason} for path, reason in aged.failed.items()]
+            if aged.failed:
+                return
+        catalog.write_meta(_AGED, version)
+
     def _mirror(self, catalog: Catalog, report: SyncReport) -> Mirror:
         return Mirror(catalog, self._vault, self._templates, self.settings.memos_folder, self._zone, report)
 
@@ -354,7 +417,8 @@ class Brain:
         progress("dictionary", 1, 1)
 
     def _suggest(self, question: str) -> Suggestions:
-        from vaultbrain.retrieve.suggest import ChatModel, suggest_variants
+        from vaultbrain.chat import ChatModel
+        from vaultbrain.retrieve.suggest import suggest_variants
 
         settings = self.settings
         key = read_llm_key(settings, environment=self._environment)

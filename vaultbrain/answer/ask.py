@@ -1,182 +1,198 @@
-"""A question into an answer note: search, read the sources in full, make sure that every link holds, write.
+"""A question into an answer note: gather, compose, let a model write if there is one, put the note into the vault.
 
-Decides which memos are read in full and where their text comes from. What the server has is newer than the mirror: a memo that
-changed is mirrored first, so that an answer quotes nothing that its links do not show.
+Decides what makes two questions the same: then the note that is there is brought up to date instead of a twin. Nothing is lost
+by that: what the person wrote in the note stays, and the new text says what has changed.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.compose import TEMPLATE, AnswerContext, Reading, choose_language, choose_mode, compose
-from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
+from vaultbrain.answer.changes import what_changed
+from vaultbrain.answer.compose import TEMPLATE, choose_language, choose_mode, compose
+from vaultbrain.answer.context import MATCH, AnswerContext
+from vaultbrain.answer.delivery import deliver, find_standing
+from vaultbrain.answer.gathering import MAX_SOURCES, gather, worth_citing
+from vaultbrain.answer.matching import parts_of
+from vaultbrain.index.answers import AnswerRow, CitedMemo
 from vaultbrain.index.fold import fold
-from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
-from vaultbrain.vault.markdown import anchor_id
-from vaultbrain.vault.memo_note import standing_anchors
-from vaultbrain.vault.names import answer_name, free_path
-from vaultbrain.vault.note import new_note, read_region
+from vaultbrain.retrieve.fusion import RELATED, STRONG
+from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from vaultbrain.memo import Memo
-    from vaultbrain.retrieve.search import Hit, SearchResult
-    from vaultbrain.sources.listing import Source
+    from vaultbrain.answer.compose import Answer
+    from vaultbrain.answer.context import WrittenText
+    from vaultbrain.answer.delivery import DeliveryParts, Standing
+    from vaultbrain.answer.gathering import Gathered, GatheringParts
+    from vaultbrain.retrieve.search import SearchResult
     from vaultbrain.vault.templates import Templates
-    from vaultbrain.vault.vault import Vault
 
-#: Sources of one answer: more is more than anybody reads.
-MAX_SOURCES = 12
-#: Weak sources of one answer, and the score that they need at least.
-MAX_WEAK, LEAST_CITED = 4, 0.18
+#: Memos that were near enough when the question was asked and that are remembered: one beyond them is a new one.
+REMEMBERED = 50
+#: Memos that each part of a passage is searched for.
+HITS_PER_PART = 6
 
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
+    """``passage`` is a text to compare with; ``is_new`` makes another note though this question has one."""
+
     mode: str = "auto"
     variants: tuple[str, ...] = ()
     passage: str = ""
     writes: bool = True
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AskParts:
-    """What asking works with.
+    """What asking works with. ``when`` is the last sync, readable, and ``age_days`` its age.
 
-    ``search`` takes a text, variants and how many; ``mirrored`` gives memos as the catalog has them; ``mirror_now`` takes memos
-    that changed on the server into the vault, or raises ``StateBusy``.
+    ``write``, None without a model, takes what was gathered and the extractive answer; it gives the model's text, or None and the
+    reason why there is none.
     """
 
-    search: Callable[[str, Sequence[str], int], SearchResult]
-    mirrored: Callable[[Sequence[str]], dict[str, Memo]]
-    mirror_now: Callable[[Sequence[Memo]], None]
-    open_source: Callable[[], Source]
-    vault: Vault
+    gathering: GatheringParts
+    delivery: DeliveryParts
     templates: Templates
-    folder: str
     language: str
+    headings: Mapping[str, str]
     model: str
-    checked_at: str
+    when: str
+    age_days: int | None
     now: Callable[[], datetime]
+    write: Callable[[Gathered, Answer, AnswerContext], tuple[WrittenText | None, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``path`` is relative to the vault, and empty when nothing was to be written; ``text`` is the whole note."""
+    """``path`` is relative to the vault, and empty when nothing was to be written; ``text`` is the whole note as composed.
+
+    ``changes`` say what is new since the note's last version. ``writer_failed``: why the model's text is missing.
+    ``notices`` are sentences that a person should read once.
+    """
 
     path: str
     text: str
     result: SearchResult
+    row: AnswerRow
+    answer: Answer
+    is_update: bool
+    changes: tuple[str, ...]
+    writer_failed: str
     as_json: dict[str, Any]
+    notices: tuple[str, ...] = ()
 
 
-def ask(parts: AskParts, question: str, options: AskOptions) -> Asked:
-    """Answers and writes the note. A server that is away is no error: the note says that the mirror was read."""
-    query = options.passage or question
-    result = parts.search(query, options.variants, MAX_SOURCES)
-    reading, fresh = _read_in_full(parts, result.hits)
-    if reading.changed:
-        result = parts.search(query, options.variants, MAX_SOURCES)
-    result = replace(result, hits=_worth_citing(_each_quoted_once(result.hits)))
-    result = replace(
-        result, hits=_with_sound_links(parts.vault, result.hits), nearest=_with_sound_links(parts.vault, result.nearest)
-    )
-    mirrored = parts.mirrored([hit.memo_id for hit in result.hits])
-    context = AnswerContext(
+def ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow | None = None) -> Asked:
+    """Answers, and writes the note: over ``before`` or the last answer to the same question, else a new one."""
+    if options.mode == "auto" and not options.passage and len(question) > LONGEST_WITH_FILTERS:
+        options = replace(options, passage=question)
+    mode = choose_mode(question, MATCH if options.passage and options.mode == "auto" else options.mode)
+    gathered = gather(parts.gathering, options.passage or question, options.variants)
+    row = _row(parts, question, mode, options, gathered)
+    standing = find_standing(parts.delivery, row, before, is_new=options.is_new)
+    changes = what_changed(standing.row, row) if standing.row and standing.text is not None else ()
+    row = _with_callout(row, standing, changes)
+    answer, failed = _compose(parts, gathered, row)
+    region = parts.templates.render(TEMPLATE, answer.values)
+    row = replace(row, region=region)
+    delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
+    is_update = standing.text is not None
+    as_json = {"path": delivered.path, "question": question, **answer.as_json, "updated": is_update}
+    return Asked(delivered.path, delivered.text, gathered.result, row, answer, is_update, changes, failed, as_json)
+
+
+def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:
+    """The ids of the memos that an answer to the row's question would cite now, without reading any of them."""
+    cited, _ = worth_citing(parts.search(row.passage or row.question, row.variants, MAX_SOURCES).hits)
+    return [hit.memo_id for hit in cited]
+
+
+def question_key(question: str, mode: str, passage: str) -> str:
+    """The same for questions that differ only in case, script, spaces and punctuation."""
+    words = "".join(character for character in fold(question) if character.isalnum()) or question
+    return hashlib.blake2b("\0".join((words, mode, passage)).encode(), digest_size=6).hexdigest()
+
+
+def _row(parts: AskParts, question: str, mode: str, options: AskOptions, gathered: Gathered) -> AnswerRow:
+    hits = gathered.result.hits
+    key = question_key(question, mode, options.passage)
+    return AnswerRow(
+        answer_id=key,
+        key=key,
+        number=1,
+        path="",
         question=question,
-        mode=choose_mode(question, "match" if options.passage and options.mode == "auto" else options.mode),
+        mode=mode,
         language=choose_language(parts.language, question),
-        now=parts.now(),
-        when=parts.checked_at,
-        model=parts.model,
-        reading=reading,
-        tags={memo_id: memo.tags for memo_id, memo in (mirrored | fresh).items()},
+        asked=parts.now().strftime("%Y-%m-%dT%H:%M:%S"),
+        passage=options.passage,
+        variants=options.variants,
+        cited=_cited(gathered),
+        seen=gathered.result.ranked[:REMEMBERED],
+        strong=sum(hit.label == STRONG for hit in hits),
+        found=sum(hit.label in (STRONG, RELATED) for hit in hits),
     )
-    answer = compose(result, context)
-    text = new_note(answer.properties, parts.templates.render(TEMPLATE, answer.values))
-    path = _write(parts, question, context.now, text) if options.writes else ""
-    return Asked(path, text, result, {"path": path, "question": question, **answer.as_json})
 
 
-def _write(parts: AskParts, question: str, now: datetime, text: str) -> str:
-    """A new note under a name that nothing has; asking twice makes two notes."""
-    while True:
-        path = free_path(parts.folder, answer_name(question, now.strftime("%Y-%m-%d")), parts.vault.names_in(parts.folder))
-        try:
-            parts.vault.create(path, text)
-        except FileExistsError:
-            continue
-        return path
+def _cited(gathered: Gathered) -> tuple[CitedMemo, ...]:
+    """Every memo that the note rests on: its sources, and what was read along with them."""
+    versions = {memo_id: memo.content_hash for memo_id, memo in gathered.memos.items()}
+    cited = [
+        CitedMemo(hit.memo_id, versions[hit.memo_id], hit.label, hit.title, hit.note, hit.anchor) for hit in gathered.result.hits
+    ]
+    sources = {memo.memo_id for memo in cited}
+    relatives = {
+        kin.memo_id: CitedMemo(kin.memo_id, versions[kin.memo_id], "", kin.title, kin.note, kin.anchor)
+        for found in gathered.material.relatives.values()
+        for kin in found
+        if kin.memo_id not in sources and kin.memo_id in versions
+    }
+    return (*cited, *relatives.values())
 
 
-def _read_in_full(parts: AskParts, hits: Sequence[Hit]) -> tuple[Reading, dict[str, Memo]]:
-    """The sources as the server has them now; those that changed are mirrored at once."""
-    wanted = [hit.memo_id for hit in hits if hit.label in (STRONG, RELATED)]
-    if not wanted:
-        return Reading("from_mirror"), {}
-    try:
-        source = parts.open_source()
-        try:
-            fetched = {memo_id: source.fetch_memo(memo_id) for memo_id in wanted}
-        finally:
-            source.close()
-    except SourceError as error:
-        return Reading("from_mirror", read=len(wanted), reason=_why(error)), {}
-    mirrored = parts.mirrored(wanted)
-    known = {memo_id: memo for memo_id, memo in fetched.items() if memo_id in mirrored}  # a sync may have taken one away
-    changed = [memo for memo_id, memo in known.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
-    how = "from_export" if source.is_export else "from_server"
-    reading = Reading(how, read=len(wanted), gone=tuple(memo_id for memo_id, memo in fetched.items() if memo is None))
-    fresh = {memo_id: memo for memo_id, memo in fetched.items() if memo}
-    ids = tuple(memo.id for memo in changed)
-    try:
-        if changed:
-            parts.mirror_now(changed)
-    except StateBusy:
-        return replace(reading, changed_unused=ids), {}
-    return replace(reading, changed=ids), fresh
+def _with_callout(row: AnswerRow, standing: Standing, changes: tuple[str, ...]) -> AnswerRow:
+    """With what is new since the note's last version; when nothing is, with what its callout says already."""
+    if changes:
+        return replace(row, changes=changes, changed_on=row.asked[:10])
+    before = standing.row if standing.text is not None else None
+    return replace(row, changes=before.changes, changed_on=before.changed_on) if before else row
 
 
-def _why(error: SourceError) -> str:
-    if isinstance(error, LoginRefused):
-        return "the token is refused" if error.facts.get("has_token") else "no token is set"
-    return error.fact("reason") or error.fact("detail") or f"status {error.fact('status')}"
+def _compose(parts: AskParts, gathered: Gathered, row: AnswerRow) -> tuple[Answer, str]:
+    """The answer, and why a model's text is missing where one was to write."""
+    passage_parts = parts_of(row.passage) if row.mode == MATCH else ()
+    context = AnswerContext(
+        question=row.question,
+        mode=row.mode,
+        language=row.language,
+        now=parts.now(),
+        when=parts.when,
+        model=parts.model,
+        reading=gathered.reading,
+        material=gathered.material,
+        headings=parts.headings,
+        passage_parts=passage_parts,
+        part_hits=[_near(parts, part, gathered) for part in passage_parts],
+        further=gathered.further,
+        age_days=parts.age_days,
+        changes=row.changes,
+        changed_since=row.changed_on,
+    )
+    answer = compose(gathered.result, context)
+    if parts.write is None or not gathered.result.hits:
+        return answer, ""
+    written, failed = parts.write(gathered, answer, context)
+    return compose(gathered.result, replace(context, written=written, writer_failed=failed)), failed
 
 
-def _worth_citing(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Without most weak hits: a list may end in doubtful ones, an answer may not."""
-    sure = tuple(hit for hit in hits if hit.label != WEAK)
-    weak = [hit for hit in hits if hit.label == WEAK and hit.score >= LEAST_CITED]
-    return sure + tuple(weak[:MAX_WEAK])
-
-
-def _each_quoted_once(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Without hits whose excerpt an earlier one has shown: the same words from another memo say nothing more."""
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault(fold(hit.excerpt).strip(" .。!！"), hit)
-    return tuple(first.values())
-
-
-def _with_sound_links(vault: Vault, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits without links that lead nowhere: the person may have moved a note or deleted a block since the last sync."""
-    return tuple(_with_sound_link(vault, hit) for hit in hits)
-
-
-def _with_sound_link(vault: Vault, hit: Hit) -> Hit:
-    try:
-        text = vault.read(hit.note) if hit.note else None
-    except NoteUnreadable:
-        text = None
-    if text is None:
-        return replace(hit, note="", anchor="")
-    standing = dict(standing_anchors(hit.memo_id, read_region(text) or ""))
-    block = next((block for number, block in standing.items() if anchor_id(hit.memo_id, number) == hit.anchor), None)
-    return hit if block is not None and _holds(block, hit.excerpt) else replace(hit, anchor="")
-
-
-def _holds(block: str, excerpt: str) -> bool:
-    return all(line.rstrip("…").strip() in block for line in excerpt.split("\n"))
+def _near(parts: AskParts, part: str, gathered: Gathered) -> Sequence[Any]:
+    """The cited hits that a search for one part of the passage finds, too, as that search has them."""
+    cited = {hit.memo_id for hit in gathered.result.hits}
+    return [hit for hit in parts.gathering.search(part, (), HITS_PER_PART).hits if hit.memo_id in cited]

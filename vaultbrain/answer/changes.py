@@ -102,8 +102,8 @@ def link_to_cited(memo: CitedMemo) -> str:
 def mended_text(text: str, row: AnswerRow, places: Mapping[str, Place]) -> str:
     """``text`` with each link to a cited memo leading somewhere again.
 
-    A link to a block that is gone leads to the memo and is marked, one to a note that has moved follows it, and one to a memo that
-    is gone becomes plain text. A link that the person wrote in another form is not recognised.
+    A link to a block that is gone leads to the memo and is marked, one to a note that has moved follows it, and one to a memo
+    that is gone becomes plain text. A link that the person wrote in another form is not recognised.
     """
     words = Words(row.language)
     for memo in row.cited:

@@ -1,36 +1,27 @@
-"""``vaultbrain search`` and ``vaultbrain ask``."""
+"""``vaultbrain search``."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, on_terminal, say
+from vaultbrain.cli.console import JsonOption, VariantOption, VaultOption, answer, answer_json, refuse_blank, say
 from vaultbrain.errors import UsageProblem
 from vaultbrain.wiring import open_brain
 
 if TYPE_CHECKING:
     from vaultbrain.retrieve.search import Hit, SearchResult
 
-MODES = ("auto", "inventory", "match", "explore")
 LABELS = {"强": "strong", "相关": "related", "弱": "weak"}
 CHANNELS = ("hybrid", "keyword", "semantic")
 
 #: Characters of a query that are shown again; a whole passage may have been searched for.
 _LONGEST_ECHO = 80
 
-VariantOption = Annotated[
-    list[str] | None, typer.Option("--variant", metavar="Q", help="Another way to say it; may be given several times.")
-]
-
 
 def register(app: typer.Typer) -> None:
     app.command("search", epilog='Example: vaultbrain search "观影" -k 5')(search)
-    app.command("ask", epilog='Example: vaultbrain ask "帮我找和观影有关的资源"')(ask)
 
 
 def search(
@@ -51,7 +42,7 @@ def search(
     """
     if channel not in CHANNELS:
         raise UsageProblem(what=f"--channel {channel} is not known.", next=f"Use one of: {', '.join(CHANNELS)}")
-    _refuse_blank(query, "query")
+    refuse_blank(query, "query")
     result = open_brain(vault).search(query, top_k=top_k, variants=variant or (), channel=channel)
     if as_json:
         answer_json(result.as_json(explain=explain))
@@ -64,11 +55,6 @@ def search(
     if any(condition.startswith("not ") for condition in result.coverage.filters) and not explain:
         say(f"note: only memos with: {'; '.join(result.coverage.filters)}")
     answer("\n\n".join(_shown(result, explain=explain)))
-
-
-def _refuse_blank(text: str, name: str) -> None:
-    if not text.strip():
-        raise UsageProblem(what=f"The {name} is empty.", next=f"Give the {name} in quotes.")
 
 
 def _shown(result: SearchResult, *, explain: bool) -> list[str]:
@@ -121,39 +107,3 @@ def _searched(result: SearchResult) -> str:
 
 def _memos(count: int) -> str:
     return "1 memo" if count == 1 else f"{count} memos"
-
-
-def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question; the note is written in its language.")],
-    vault: VaultOption = None,
-    mode: Annotated[
-        str, typer.Option("--mode", metavar="|".join(MODES), help="List what there is, compare with a text, or explore.")
-    ] = "auto",
-    variant: VariantOption = None,
-    from_file: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="A text to find related memos for.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the note; write nothing.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Answer a question in a new note that cites your memos."""
-    if mode not in MODES:
-        raise UsageProblem(what=f"--mode {mode} is not known.", next=f"Use one of: {', '.join(MODES)}")
-    _refuse_blank(question, "question")
-    brain = open_brain(vault)
-    passage = _read_passage(from_file) if from_file else ""
-    asked = brain.ask(question, mode=mode, variants=variant or (), passage=passage, writes=not dry_run)
-    if as_json:
-        answer_json(asked.as_json)
-    elif dry_run:
-        answer(asked.text)
-    else:
-        answer(str(brain.settings.vault / asked.path))
-        if on_terminal(sys.stdout):
-            answer(f"obsidian://open?vault={quote(brain.settings.vault.name, safe='')}&file={quote(asked.path, safe='')}")
-
-
-def _read_passage(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageProblem(what=f"{path} cannot be read: {reason}.", next="Give --from a text file.") from error

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vaultbrain.errors import explain
+from vaultbrain.errors import UsageProblem, explain
 from vaultbrain.sync.report import no_progress
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ VaultOption = Annotated[
     typer.Option("--vault", metavar="PATH", help="The vault; default: the nearest folder upwards with a vaultbrain.toml."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+VariantOption = Annotated[
+    list[str] | None, typer.Option("--variant", metavar="Q", help="Another way to say it; may be given several times.")
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No talk on stderr, only errors.")]
 
 _STAGES = {
@@ -39,6 +42,7 @@ _STAGES = {
     "chunks": "Cutting chunks",
     "vectors": "Computing vectors",
     "dictionary": "Compiling the dictionary",
+    "answers": "Looking after answers",
 }
 
 
@@ -64,6 +68,11 @@ def ask_person(question: str) -> str:
     """The line typed in answer. The question is talk: on stderr, which Typer's own prompt does not keep to."""
     print(question, end=" ", file=sys.stderr, flush=True)  # noqa: T201
     return input().strip()
+
+
+def refuse_blank(text: str, name: str) -> None:
+    if not text.strip():
+        raise UsageProblem(what=f"The {name} is empty.", next=f"Give the {name} in quotes.")
 
 
 def counted(count: int, noun: str) -> str:

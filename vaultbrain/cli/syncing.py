@@ -102,6 +102,8 @@ def in_words(report: SyncReport) -> str:
     done = [] if not said else [said]
     if report.notes_removed:
         done.append(f"{counted(report.notes_removed, 'note')} you removed, not written again")
+    if report.answers_stale:
+        done.append(f"{counted(report.answers_stale, 'answer')} now stale (vaultbrain refresh)")
     if report.chunks_embedded:
         done.append(f"{counted(report.chunks_embedded, 'vector')} computed")
     if report.chunks_waiting:

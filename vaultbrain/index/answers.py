@@ -40,7 +40,7 @@ class AnswerRow:
 
     ``key`` is the same for the same question; of several notes for it the one with the highest ``number`` is refreshed.
     ``region`` and ``properties`` are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun:
-    after a kill the file holds either. ``seen`` are the ids of memos that were near enough then, best first. ``asked`` is local
+    after a kill the file holds either. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were near enough then, best first. ``asked`` is local
     time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or ``removed`` by the person. ``found`` counts strong
     and related sources. ``changes`` are the lines of the last "what changed" and ``changed_on`` their day.
     """
@@ -61,6 +61,7 @@ class AnswerRow:
     intended: str = ""
     properties: dict[str, list[str]] = field(default_factory=dict)
     cited: tuple[CitedMemo, ...] = ()
+    come: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     strong: int = 0
     found: int = 0
@@ -85,6 +86,9 @@ class AnswerShelf:
         """The answer that was last made for this question."""
         return self._first("SELECT record FROM answers WHERE key = ? ORDER BY number DESC LIMIT 1", key)
 
+    def has_any(self) -> bool:
+        return self._db.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is not None
+
     def rows(self) -> list[AnswerRow]:
         """Every answer, the ones that the person removed too, in the order of ids."""
         found = self._db.execute("SELECT record FROM answers ORDER BY answer_id").fetchall()
@@ -97,7 +101,7 @@ class AnswerShelf:
 
 def _row_from(record: Mapping[str, object]) -> AnswerRow:
     values = dict(record)
-    for name in ("variants", "seen", "changes"):
+    for name in ("variants", "come", "seen", "changes"):
         values[name] = tuple(values[name])  # type: ignore[arg-type]
     values["cited"] = tuple(CitedMemo(**cited) for cited in values["cited"])  # type: ignore[attr-defined]
     return AnswerRow(**values)  # type: ignore[arg-type]

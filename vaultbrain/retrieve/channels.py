@@ -96,23 +96,6 @@ def search_keywords(
     return hits
 
 
-def add_near(catalog: Catalog, variants: Sequence[Variant], hits: KeywordHits) -> None:
-    """Adds what more near words meet."""
-    near = _Near()
-    for variant in variants:
-        found = _holding(catalog, variant.looked_up)
-        near.add(variant, found)
-        _note_matched(hits, variant, found)
-        hits.met[variant.text] = len(found)
-    for memo_id, belief in near.evidence().items():
-        hits.near[memo_id] = min(1.0, hits.near.get(memo_id, 0.0) + belief)
-
-
-def count_holding(catalog: Catalog, text: str) -> int:
-    """In how many memos a text stands, as words."""
-    return len(_holding(catalog, (text,)))
-
-
 def as_typed(sought: str) -> list[str]:
     """The folded pieces of a query that are looked for character by character: addresses, code, symbols, single characters."""
     pieces = searchable(sought).split()

@@ -40,7 +40,6 @@ WEIGHTS = {
     "translation": 0.6,
     "resource": 0.3,
     "action": 0.3,
-    "related": 0.3,
 }
 #: Families that need no consent of the meaning: what the person, or whoever asks for the person, said.
 LITERAL = ("literal", "script", "given", "tag", "form", "part")

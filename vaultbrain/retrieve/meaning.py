@@ -20,7 +20,7 @@ from vaultbrain.index.fold import fold
 from vaultbrain.index.matrix import centred_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -152,6 +152,25 @@ def build_table(rows: Rows, fingerprint: str) -> VectorTable:
         tuple(owners[n] for n in starts),
         np.array(starts, dtype=np.int64),
     )
+
+
+def likeness_between(catalog: Catalog, fingerprint: str, memo_ids: Sequence[str]) -> dict[tuple[str, str], float]:
+    """(one id, other id), in sorted order → cosine of the two memos' mean vectors, -1..1; without pairs that lack a vector."""
+    import numpy as np
+
+    rows = catalog.load_vectors(fingerprint, catalog.chunk_ids(memo_ids))
+    if not rows:
+        return {}
+    table = build_table(rows, fingerprint)
+    means = np.add.reduceat(table.matrix, table.starts, axis=0)
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    cosines = means @ means.T
+    ids = table.memo_ids
+    return {
+        (ids[n], ids[m]) if ids[n] < ids[m] else (ids[m], ids[n]): round(float(cosines[n, m]), 4)
+        for n in range(len(ids))
+        for m in range(n + 1, len(ids))
+    }
 
 
 def embed_query(query: Query, wording: Wording, embedder: Embedder, fingerprint: str) -> QueryVectors:

@@ -21,11 +21,11 @@ from vaultbrain.errors import (
 )
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
-from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, add_near, count_holding, search_as_typed, search_keywords
+from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
 from vaultbrain.retrieve.concepts import concepts, translated
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
 from vaultbrain.retrieve.excerpt import Wanted, best_excerpt
-from vaultbrain.retrieve.expand import WEIGHTS, Sources, Variant, expand, near_texts
+from vaultbrain.retrieve.expand import LITERAL, Sources, Variant, expand, near_texts
 from vaultbrain.retrieve.fusion import (
     E5_PROFILE,
     EXCLUDED,
@@ -37,17 +37,17 @@ from vaultbrain.retrieve.fusion import (
     boost,
     fuse,
     hold_exact,
+    inverse_document_frequency,
     label,
     standing,
 )
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
 from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
-from vaultbrain.retrieve.related import IN_COMMON, LOOKED_AT, related_words
 from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies, says_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
     from datetime import tzinfo
     from pathlib import Path
 
@@ -107,10 +107,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """``ranked`` are the ids of all memos that deserve a label, best first; ``hits`` the first of them."""
+
     query: Query
     hits: tuple[Hit, ...]
     coverage: Coverage
     nearest: tuple[Hit, ...] = ()
+    ranked: tuple[str, ...] = ()
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         hits = [hit.as_json(explain=explain) for hit in self.hits]
@@ -157,7 +160,6 @@ INGREDIENTS = (
     "translated vector",
     "other region",
     "as typed",
-    "own words",
     "relations",
     "rerank",
     "copies",
@@ -212,8 +214,10 @@ def _raise(item: _Scored, score: float, plain: float, share: float, source: str)
 LITTLE = 0.2
 #: Letters of a word that may be a name; shorter ones are units and abbreviations.
 SHORTEST_NAME = 3
-#: How much of the question all related words together may stand for.
-RELATED_SHARE = 0.5
+#: What a piece of the question that need not be a word counts in an excerpt, against 1 for a whole word of it; and the least that
+#: is left of a word in every second memo.
+PART_OF_TOPIC = 0.3
+LEAST_RARITY = 0.15
 
 
 def is_exact(variant: Variant) -> bool:
@@ -275,22 +279,15 @@ class _Search:
         variants = self._expand(given)
         words = self._search_words(variants)
         self.comparison = self._compare(given, words)
-        scored: Sequence[_Scored] = self._score(words)
-        if related := self._related(scored, variants):
-            variants += related
-            add_near(self.catalog, related, words)
-            if self.inside is not None:
-                words.keep(self.inside)
-            scored = self._score(words)
-        scored = self._spread(scored)
+        scored = self._spread(self._score(words))
         kept = self._keep(scored, words)
         if kept:
             self._rerank(kept, words)
-            kept = self._fold_copies(kept)
+            kept = self._fold_copies(self._labelled(kept))
         misses = [] if kept else scored[:NEAREST_MISSES]
         self._count(variants, words, scored, kept, misses)
         hits, nearest = (self._hits(items, words) for items in (kept[:top_k], misses))
-        return SearchResult(self.query, hits, self.coverage, nearest)
+        return SearchResult(self.query, hits, self.coverage, nearest, tuple(item.memo_id for item in kept))
 
     # what is looked for
 
@@ -424,21 +421,6 @@ class _Search:
         plain = fuse(Evidence(literal, cosine=plain_cosine), boosted, self.profile).score if self.exact else 0.0
         return _Scored(memo_id, evidence, fused, plain, fused.score)
 
-    def _related(self, scored: Sequence[_Scored], variants: Sequence[Variant]) -> list[Variant]:
-        """Words of the person's own that the best memos of a first pass have in common."""
-        if self._is_passage or self.comparison is None or self.channel == "semantic" or not self.parts.uses("own words"):
-            return []
-        best = [item.memo_id for item in scored[:LOOKED_AT] if item.score >= self.profile.related]
-        if len(best) < IN_COMMON:
-            return []
-        known = {word for variant in variants for word in variant.looked_up}
-        texts = list(self.catalog.folded_texts(best).values())
-        words = related_words(
-            texts, known, self.lexicon.by_word, lambda word: count_holding(self.catalog, word), self.coverage.memos
-        )
-        reason = "common in the memos found first"
-        return [Variant(word, "related", WEIGHTS["related"], reason, self.query.topic, RELATED_SHARE) for word in words]
-
     def _spread(self, scored: Sequence[_Scored]) -> Sequence[_Scored]:
         """A comment is read with what it comments on: each gets a share of the other's score, if that is more than its own."""
         if not self.parts.uses("relations") or self.query.topic.startswith("#"):
@@ -478,6 +460,9 @@ class _Search:
             least += profile.missing_name
         if standing([item.score for item in scored], self.coverage.memos, profile) < least:
             return []
+        return self._labelled(scored)
+
+    def _labelled(self, scored: Sequence[_Scored]) -> list[_Scored]:
         return [item for item in scored if self._label(item) != EXCLUDED]
 
     def _misses_a_name(self, words: KeywordHits) -> bool:
@@ -544,7 +529,7 @@ class _Search:
         self.coverage.found = self.coverage.strong_memos = len(self.inside or ())
         meets = Fused(1.0, 0.0, 0.0, 0.0, 0.0)
         items = [_Scored(memo_id, Evidence(literal=1.0), meets, 1.0, 1.0, {"filters": 1.0}) for memo_id in memo_ids]
-        return SearchResult(self.query, self._hits(items, KeywordHits()), self.coverage)
+        return SearchResult(self.query, self._hits(items, KeywordHits()), self.coverage, ranked=tuple(memo_ids))
 
     def _count(
         self,
@@ -578,14 +563,29 @@ class _Search:
         memos = self.catalog.load_memos([item.memo_id for item in items])
         chunks = self.catalog.chunk_texts([item.memo_id for item in items])
         texts = {chunk_id: text for found in chunks.values() for chunk_id, text in found}
-        return tuple(self._hit(item, memos[item.memo_id], words.matched.get(item.memo_id, []), texts) for item in items)
+        met = {item.memo_id: words.matched.get(item.memo_id, []) for item in items}
+        weights = self._weights(dict.fromkeys(variant for found in met.values() for variant in found))
+        return tuple(self._hit(item, memos[item.memo_id], met[item.memo_id], texts, weights) for item in items)
 
-    def _hit(self, item: _Scored, memo: Memo, met: Sequence[Variant], texts: dict[str, str]) -> Hit:
+    def _weights(self, met: Iterable[Variant]) -> dict[str, float]:
+        """Token → how much it says in an excerpt, 0..1: the rarer among all memos, and the nearer to the question, the more."""
+        weights = dict.fromkeys(cut(self.query.topic), PART_OF_TOPIC)
+        for variant in met:
+            worth = 1.0 if variant.family in LITERAL else max(variant.weight, PART_OF_TOPIC)
+            for token in cut(" ".join(variant.looked_up)):
+                weights[token] = max(weights.get(token, 0.0), worth)
+        memos = self.coverage.memos
+        rarest = inverse_document_frequency(memos, 1)
+        frequencies = self.catalog.document_frequencies(weights)
+        rarity = {token: inverse_document_frequency(memos, count) / rarest for token, count in frequencies.items()}
+        return {token: worth * max(LEAST_RARITY, min(1.0, rarity.get(token, 1.0))) for token, worth in weights.items()}
+
+    def _hit(self, item: _Scored, memo: Memo, met: Sequence[Variant], texts: dict[str, str], weights: Mapping[str, float]) -> Hit:
         note = self.catalog.load_note(memo.id)
         is_linked = note is not None and note.status in ("written", "conflict")
-        terms = [word.lstrip("#") for variant in met for word in variant.looked_up] or [self.query.topic]
+        terms = [*(word.lstrip("#") for variant in met for word in variant.looked_up), self.query.topic]
         nearest = self.comparison.nearest(memo.id) if self.comparison else None
-        wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources)
+        wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources, weights)
         excerpt = best_excerpt(memo.id, note.anchors if note and is_linked else (), memo.content, wanted)
         return Hit(
             memo_id=memo.id,

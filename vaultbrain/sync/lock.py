@@ -1,4 +1,4 @@
-"""One writer at a time: the lock that a sync holds from reading the listing to its last write.
+"""One writer at a time: the lock that a sync holds from reading the listing to its last write; and one for answers.
 
 The lock is on the real path of the state folder, and freed by the system when its holder dies. Who holds it stands beside it for
 as long as it is held, so that whoever has to wait can be told.
@@ -19,30 +19,36 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LOCK = "lock"
-_OWNER = "lock-owner.json"
+#: Held for milliseconds by whoever changes an answer's note and its row; a sync that embeds for minutes does not hold it.
+ANSWERS_LOCK = "answers-lock"
 #: Seconds that a holder may need from getting the lock to having written its name.
 _ANNOUNCE_S = 0.2
 
 
 @contextmanager
-def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[], None] = lambda: None) -> Iterator[WriterLock]:
-    """Holds the writer's lock. ``on_wait`` is called once when another process has it. Raises ``StateBusy``."""
+def writing(
+    state: Path, *, timeout_s: float, command: str, on_wait: Callable[[], None] = lambda: None, name: str = _LOCK
+) -> Iterator[WriterLock]:
+    """Holds the writer's lock, or the one called ``name``. ``on_wait`` is called once when another process has it.
+
+    Raises ``StateBusy``.
+    """
     from filelock import FileLock, Timeout
 
     folder = state.resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / _LOCK, mode=0o600)
+        lock = FileLock(folder / name, mode=0o600)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             on_wait()
             lock.acquire(timeout=timeout_s, poll_interval=0.05)
     except Timeout as error:
-        raise StateBusy(**_read_owner(folder), waited_s=timeout_s) from error
+        raise StateBusy(**_read_owner(_owner_path(folder, name)), waited_s=timeout_s) from error
     except OSError as error:
-        raise WriteFailed(path=folder / _LOCK, reason=error.strerror or str(error)) from error
-    owner = WriterLock(folder, command)
+        raise WriteFailed(path=folder / name, reason=error.strerror or str(error)) from error
+    owner = WriterLock(_owner_path(folder, name), command)
     try:
         owner.announce()  # at once: the listing of a slow server may take long, and a killed holder may have left its own name
         yield owner
@@ -51,11 +57,15 @@ def writing(state: Path, *, timeout_s: float, command: str, on_wait: Callable[[]
         lock.release()
 
 
+def _owner_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}-owner.json"
+
+
 class WriterLock:
     """The held lock; ``announce`` tells others who holds it."""
 
-    def __init__(self, folder: Path, command: str) -> None:
-        self._path = folder / _OWNER
+    def __init__(self, path: Path, command: str) -> None:
+        self._path = path
         self._command = command
 
     def announce(self) -> None:
@@ -67,12 +77,12 @@ class WriterLock:
         self._path.unlink(missing_ok=True)
 
 
-def _read_owner(folder: Path) -> dict[str, object]:
+def _read_owner(path: Path) -> dict[str, object]:
     """What the holder announced; empty when it is gone while we look."""
-    owner = _read_announcement(folder / _OWNER)
+    owner = _read_announcement(path)
     if owner is None:
         time.sleep(_ANNOUNCE_S)
-        owner = _read_announcement(folder / _OWNER)
+        owner = _read_announcement(path)
     return {name: owner.get(name) for name in ("pid", "since", "command")} if isinstance(owner, dict) else {}
 
 

@@ -18,6 +18,7 @@ class SyncReport:
     failed: list[dict[str, str]] = field(default_factory=list)
     notes_written: int = 0
     notes_removed: int = 0
+    answers_stale: int = 0
     chunks_embedded: int = 0
     chunks_waiting: int = 0
     memos_total: int = 0

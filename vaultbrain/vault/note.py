@@ -73,6 +73,13 @@ def _quoted(text: str) -> str:
     return quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
+def read_properties(text: str) -> dict[str, object]:
+    """The note's properties as YAML has them; empty when there are none, or when they are no YAML."""
+    lines = text.split("\n")
+    end = _frontmatter_end(lines)
+    return _loaded([line.removesuffix("\r") for line in lines[1:end]]) if end is not None else {}
+
+
 def new_note(properties: Mapping[str, Value], region: str) -> str:
     """A whole note of ours. Blank lines keep the markers out of the first and the last Markdown block."""
     return "\n".join(["---", *emit_properties(properties), "---", *_managed(region), ""])
@@ -216,17 +223,20 @@ def _standing(block: Sequence[str], key: str, without: Sequence[str]) -> set[str
 
 def _read_items(entry: Sequence[str]) -> list[str]:
     """The entry's values, only to know what is already there. What is no YAML is read as far as it goes."""
+    values = next(iter(_loaded(entry).values()), None)
+    if isinstance(values, list):
+        return [str(value).lstrip("#") for value in values if value is not None]
+    return [_unquoted(m["value"]) for line in entry[1:] if (m := _ITEM.match(line))]
+
+
+def _loaded(lines: Sequence[str]) -> dict[str, object]:
     import frontmatter
     from yaml import YAMLError
 
     try:
-        found = frontmatter.loads("\n".join(["---", *entry, "---", ""])).metadata
+        return dict(frontmatter.loads("\n".join(["---", *lines, "---", ""])).metadata)
     except (YAMLError, ValueError, TypeError):
-        found = {}
-    values = next(iter(found.values()), None)
-    if isinstance(values, list):
-        return [str(value).lstrip("#") for value in values if value is not None]
-    return [_unquoted(m["value"]) for line in entry[1:] if (m := _ITEM.match(line))]
+        return {}
 
 
 def _unquoted(value: str) -> str:

@@ -31,6 +31,8 @@ _TRASH = ".trash"
 _HEAD_BYTES = 2_048
 _MEMO_ID = re.compile(rb'^vb_id:[ \t]*"?([^"\r\n]+?)"?[ \t]*\r?$', re.MULTILINE)
 _MEMO_KIND = re.compile(rb'^vb_kind:[ \t]*"?memo"?[ \t]*\r?$', re.MULTILINE)
+_ANSWER_KIND = re.compile(rb'^vb_kind:[ \t]*"?answer"?[ \t]*\r?$', re.MULTILINE)
+_ANSWER_ID = re.compile(rb'^vb_answer:[ \t]*"?([0-9a-z-]+)"?[ \t]*\r?$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +150,21 @@ class Vault:
 
     def find_memo_notes(self) -> dict[str, list[str]]:
         """memo id → paths of the notes that carry it, anywhere in the vault but in folders whose name begins with a dot."""
+        return self._find_notes(_MEMO_ID, _MEMO_KIND)
+
+    def find_answer_notes(self) -> dict[str, list[str]]:
+        """As ``find_memo_notes``, by answer id."""
+        return self._find_notes(_ANSWER_ID, _ANSWER_KIND)
+
+    def _find_notes(self, marker: re.Pattern[bytes], kind: re.Pattern[bytes]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for folder, subfolders, names in os.walk(self.root):
             subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
             for name in sorted(names):
                 if name.endswith(".md") and not name.startswith("."):
                     full = Path(folder, name)
-                    if memo_id := _memo_id_of(full):
-                        found.setdefault(memo_id, []).append(full.relative_to(self.root).as_posix())
+                    if marked := _marked(full, marker, kind):
+                        found.setdefault(marked, []).append(full.relative_to(self.root).as_posix())
         return found
 
     def remove_leftovers(self, folder: str) -> None:
@@ -166,6 +175,11 @@ class Vault:
 
 def _memo_id_of(path: Path) -> str:
     """The ``vb_id`` in the front matter of a memo note; empty for any other file."""
+    return _marked(path, _MEMO_ID, _MEMO_KIND)
+
+
+def _marked(path: Path, marker: re.Pattern[bytes], kind: re.Pattern[bytes]) -> str:
+    """What ``marker`` finds in the front matter of a note of this kind; empty for any other file."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
@@ -179,8 +193,8 @@ def _memo_id_of(path: Path) -> str:
     except OSError:
         return ""
     properties = head[: head.index(b"\n---", 3) + 1]
-    match = _MEMO_ID.search(properties)
-    return match.group(1).decode("utf-8", "replace") if match and _MEMO_KIND.search(properties) else ""
+    match = marker.search(properties)
+    return match.group(1).decode("utf-8", "replace") if match and kind.search(properties) else ""
 
 
 @contextmanager

@@ -1,0 +1,139 @@
+"""How a memo's words and links stand in a line of ours: inert, on one line, cut only where a clause ends.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from vaultbrain.answer.pieces import columns, masked
+from vaultbrain.memo import without_tags
+from vaultbrain.retrieve.query import as_typed
+from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
+from vaultbrain.vault.memo_note import local_date
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from vaultbrain.answer.material import Relative
+    from vaultbrain.retrieve.search import Hit, SearchResult
+
+#: Columns of a title and of a quoted piece in running text, and of a line in a list.
+TITLE_COLUMNS = 64
+QUOTE_COLUMNS = 84
+LINE_COLUMNS = 160
+#: A cut leaves at least this share of the room filled, or is made between words.
+_LEAST_FILLED = 0.4
+
+_URL = re.compile(r"https?://\S+")
+_LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
+_TRAILING = re.compile(r"[\s，。；：、,;:.]+$")
+_CLAUSE_END = re.compile(r"[，。；：、！？]|[,;:.!?](?=\s)|\s[-–—]+(?=\s)")
+_LINE_MARKS = re.compile(r"^(?:>\s*|(?:#{1,6}|[-+*]|\d{1,9}[.)])(?:\s+|$))+")
+_TAG_MARK = re.compile(r"(?<![\\\w&/#])#(?=[^\s#])")
+
+
+def link_to(hit: Hit, anchor: str | None = None) -> str:
+    """``[[path#^anchor|#id]]``, or ``#id`` for a memo without a note. ``anchor`` None is that of the hit."""
+    return link(hit.memo_id, hit.note, hit.anchor if anchor is None else anchor)
+
+
+def link_to_relative(relative: Relative) -> str:
+    return link(relative.memo_id, relative.note, relative.anchor)
+
+
+def link(memo_id: str, note: str, anchor: str = "") -> str:
+    return wikilink(note.removesuffix(".md"), f"^{anchor}" if anchor else None, f"#{memo_id}") if note else f"\\#{memo_id}"
+
+
+def inline(text: str) -> str:
+    """Text of others in a line of ours: nothing in it may be Markdown that runs, links, tags or breaks the line."""
+    line = _LINE_MARKS.sub("", " ".join(text.split()))
+    return _without_live_tags(neutralise(line))
+
+
+def shown_line(text: str, width: int = LINE_COLUMNS) -> str:
+    """As ``inline``, at most about ``width`` columns, cut at the end of a clause, never within an address or a link."""
+    return inline(cut_at_clause(" ".join(text.split()), width))
+
+
+def shown_quote(text: str) -> str:
+    """A piece within a sentence of ours: without the full stop at its end."""
+    return shown_line(text.rstrip("。.；; "), QUOTE_COLUMNS)
+
+
+def cut_at_clause(text: str, width: int) -> str:
+    """At most ``width`` columns of the text and ``…``; more only when it begins with an address or a link that is longer."""
+    if columns(text) <= width:
+        return text
+    within = next(n for n in range(len(text), 0, -1) if columns(text[:n]) <= width)
+    whole = masked(text)
+    ends = [found.start() for found in _CLAUSE_END.finditer(whole, 0, within)]
+    if ends and columns(text[: ends[-1]]) >= _LEAST_FILLED * width:
+        return text[: ends[-1]].rstrip() + "…"
+    return text[: _between_words(whole, within)].rstrip() + "…"
+
+
+def _between_words(whole: str, at: int) -> int:
+    """The last place up to ``at`` that does not part a word, or the first one behind it."""
+    start = at
+    while start > 0 and _parts_word(whole, start):
+        start -= 1
+    if start > 0:
+        return start
+    while at < len(whole) and _parts_word(whole, at):
+        at += 1
+    return at
+
+
+def _parts_word(whole: str, at: int) -> bool:
+    return (
+        at < len(whole)
+        and whole[at - 1].isascii()
+        and not whole[at - 1].isspace()
+        and not (whole[at].isspace() or ord(whole[at]) > 0x2E80)
+    )
+
+
+def _without_live_tags(line: str) -> str:
+    """A memo's tag is not the answer's. Code and addresses stay as they are."""
+    whole = masked(line)
+    marks = {found.start() for found in _TAG_MARK.finditer(whole)}
+    return "".join("\\#" if n in marks else character for n, character in enumerate(line))
+
+
+def shown_title(title: str) -> str:
+    """The title as words in a sentence: without addresses and tags, where something remains."""
+    plain = plain_text(title)
+    words = _LOOSE_SPACE.sub("", _URL.sub("", without_tags(plain)))
+    kept = _TRAILING.sub("", words)
+    return shown_line(kept if any(map(str.isalnum, kept)) else plain, TITLE_COLUMNS)
+
+
+def shown_word(text: str, result: SearchResult) -> str:
+    """Folded query words as the person typed them, where they did."""
+    return inline(" ".join(as_typed(word, result.query.text) for word in text.split()))
+
+
+def shown_topic(result: SearchResult) -> str:
+    """The subject as it stands in the question, asking words between its parts included; empty when it is too long to name."""
+    words = [as_typed(word, result.query.text) for word in result.query.topic.split()]
+    if not words:
+        return ""
+    first, last = (result.query.text.find(word) for word in (words[0], words[-1]))
+    whole = result.query.text[first : last + len(words[-1])] if 0 <= first <= last else " ".join(words)
+    shown = inline(whole)
+    return shown if columns(shown) <= TITLE_COLUMNS // 2 else ""
+
+
+def shown_date(seconds: int, now: datetime) -> str:
+    return local_date(seconds, now.tzinfo).text[:10]
+
+
+def links_of(memo_ids: Iterable[str], hits: Iterable[Hit]) -> list[str]:
+    """Links to those of the memos that are among the hits, in the order of ``memo_ids``."""
+    by_id = {hit.memo_id: hit for hit in hits}
+    return [link_to(by_id[memo_id]) for memo_id in dict.fromkeys(memo_ids) if memo_id in by_id]

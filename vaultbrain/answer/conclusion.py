@@ -1,0 +1,184 @@
+"""The first sentences of an answer: how much there is, the best of it, and what the mode found besides; or that there is nothing.
+
+Pure. Every quotation is cut at the end of a clause, says something, and says it once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vaultbrain.answer.best import best_pieces, pieces_by_memo, rank, says_the_same
+from vaultbrain.answer.citing import inline, link_to, links_of, shown_quote, shown_title, shown_topic, shown_word
+from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
+from vaultbrain.answer.pieces import ADDRESS
+from vaultbrain.index.fold import fold
+from vaultbrain.retrieve.fusion import STRONG, WEAK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from vaultbrain.answer.context import AnswerContext, WrittenSentence
+    from vaultbrain.answer.sections import Arranged
+    from vaultbrain.answer.wording import Words
+    from vaultbrain.retrieve.filters import Conditions
+    from vaultbrain.retrieve.search import Hit, SearchResult
+
+#: Pieces named in the conclusion, and sub-questions.
+BEST_PIECES, NAMED_QUESTIONS = 3, 3
+#: Pieces of one memo that are tried until one says something new.
+_TRIED = 3
+#: Words of a question from which on a shorter one is worth trying.
+_LONG_QUESTION = 4
+
+
+def conclude(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> list[str]:
+    """One to three sentences; a language model's own where they held."""
+    if not result.hits:
+        return _nothing(result, context, words)
+    if context.written and context.written.conclusion:
+        return [with_links(sentence, result.hits) for sentence in context.written.conclusion]
+    if context.mode == MATCH:
+        return _matched(result, context, arranged, words)
+    sentences = [_count(result, words)]
+    if not result.query.topic:
+        sentences.append(words("say_newest", best=_best(result, result.hits, context, words)))
+    elif not (len(result.hits) == 1 and result.hits[0].label == STRONG):
+        sentences.append(words("say_best", best=_best(result, _worth_naming(result.hits), context, words)))
+    else:
+        sentences = [words("found_one", best=_best(result, result.hits, context, words))]
+    besides = {INVENTORY: _addresses, EXPLORE: _explored}.get(context.mode)
+    return [*sentences, *(besides(arranged, words) if besides else ())]
+
+
+def with_links(sentence: WrittenSentence, hits: Sequence[Hit]) -> str:
+    """A model's sentence, inert, with links to the memos that it rests on."""
+    return " ".join([inline(sentence.text), *links_of(sentence.memo_ids, hits)])
+
+
+def worth_reading(result: SearchResult) -> int:
+    """Memos on the subject: all that are strong or related, and of the weak ones those that are cited."""
+    weak = sum(hit.label == WEAK for hit in result.hits)
+    return max(result.coverage.strong_memos + result.coverage.related_memos + weak, len(result.hits))
+
+
+def _count(result: SearchResult, words: Words) -> str:
+    total, strong = worth_reading(result), result.coverage.strong_memos
+    if not result.query.topic:
+        return words("found_filtered", total=total, filters=words("list_join").join(said_filters(result.query.conditions, words)))
+    name = "found_loosely" if not strong else "found_all" if strong == total else "found"
+    return words(name, total=total, strong=strong)
+
+
+def _worth_naming(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The strong hits; when there are fewer than two the related ones, too."""
+    strong = [hit for hit in hits if hit.label == STRONG]
+    return strong if len(strong) > 1 else [hit for hit in hits if hit.label != WEAK][:2] or hits
+
+
+def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, words: Words) -> str:
+    """The best piece of each of the best memos, with links; two that say the same are one."""
+    pieces = pieces_by_memo(hits, context)
+    shown: list[str] = []
+    named = []
+    for hit in hits:
+        ranked = best_pieces(rank(result, hit, pieces[hit.memo_id]), hit)
+        piece = next((p for p in ranked[:_TRIED] if not any(says_the_same(p.text, text) for text in shown)), None)
+        if piece:
+            shown.append(piece.text)
+            quote = words("quoted", text=shown_quote(piece.text))
+            named.append(words("best", text=quote, link=link_to(hit, piece.anchor)))
+        if len(named) == BEST_PIECES:
+            break
+    return words("clause_join").join(named or [_titled(hit, words) for hit in hits[:BEST_PIECES]])
+
+
+def _titled(hit: Hit, words: Words) -> str:
+    """A memo of which no sentence can be quoted: code, a table, only tags."""
+    return words("best", text=f"{shown_title(hit.title)} ", link=link_to(hit)).replace("  ", " ")
+
+
+def _addresses(arranged: Arranged, words: Words) -> Iterator[str]:
+    texts = [[item.text, *(line.text for line in item.lines)] for section in arranged.sections for item in section.items]
+    more = sum(item.more for section in arranged.sections for item in section.items)
+    found = [len(ADDRESS.findall(" ".join(lines))) for lines in texts]
+    if any(found):
+        yield words("say_addresses", addresses=sum(found) + more, memos=sum(map(bool, found)))
+
+
+def _explored(arranged: Arranged, words: Words) -> Iterator[str]:
+    questions = sorted(arranged.exploration.questions, key=lambda question: -len(question.memo_ids))[:NAMED_QUESTIONS]
+    questions = [question for question in questions if len(question.memo_ids) > 1]
+    if questions:
+        named = [words("short_counted", what=words(f"short_{q.name}"), count=len(q.memo_ids)) for q in questions]
+        yield words("say_subquestions", names=words("list_join").join(named))
+
+
+def _matched(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> list[str]:
+    parts, touched = len(context.passage_parts), sum(bool(part.text and part.touches) for part in arranged.matched)
+    total = worth_reading(result)
+    many = parts > 1 and touched
+    first = words("matched_parts", parts=parts, total=total, touched=touched) if many else words("matched_whole", total=total)
+    items = {item.memo_id: item for section in arranged.sections for item in section.items}
+    best = [
+        words("best", text=words("quoted", text=shown_quote(items[hit.memo_id].text)), link=items[hit.memo_id].link)
+        for hit in result.hits[:BEST_PIECES]
+        if hit.memo_id in items
+    ]
+    return [first, words("say_closest", best=words("clause_join").join(best))] if best else [first]
+
+
+# nothing
+
+
+def _nothing(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
+    """That there is nothing, what came nearest, and what to try."""
+    coverage, filters = result.coverage, said_filters(result.query.conditions, words)
+    if filters and not coverage.memos_searched:
+        said = words("nothing_filtered", filters=words("list_join").join(filters))
+        return [said, words("try", ways=words("try_filters"))]
+    topic = shown_topic(result) or inline(context.question)
+    sentences = [words("nothing_close") if context.mode == MATCH else words("nothing", topic=topic)]
+    if result.nearest:
+        links = [_titled(hit, words) for hit in result.nearest]
+        sentences.append(words("nearest", links=words("clause_join").join(links)))
+    return [*sentences, words("try", ways=words("clause_join").join(_ways(result, context, words)))]
+
+
+def _ways(result: SearchResult, context: AnswerContext, words: Words) -> Iterator[str]:
+    topic = result.query.topic.split()
+    unmet = unmet_words(result, context)
+    yield words("try_other_words")
+    if unmet and 0 < len(unmet) < len(topic) and context.mode != MATCH:
+        yield words("try_without", words=words("list_join").join(shown_word(text, result) for text in unmet))
+    elif len(topic) >= _LONG_QUESTION and context.mode != MATCH:
+        yield words("try_shorter")
+    if not result.query.conditions.is_empty:
+        yield words("try_filters")
+    yield words("try_sync")
+
+
+def unmet_words(result: SearchResult, context: AnswerContext) -> list[str]:
+    """Words of the question that stand in no memo, folded: only what people would call a word, no piece of a sentence."""
+    asked = fold(context.question)
+    found = [text for text in result.coverage.unmet if not text.startswith("#") and len(text) > 1 and text in asked]
+    return [text for text in found if text.isascii() or context.material.is_word(text)]
+
+
+def said_filters(conditions: Conditions, words: Words) -> list[str]:
+    """Each condition of the question in a few words."""
+    texts = (
+        ("tag", conditions.tags),
+        ("excluded_tag", conditions.excluded_tags),
+        ("after", [conditions.after] if conditions.after else []),
+        ("before", [conditions.before] if conditions.before else []),
+        ("visibility", conditions.visibilities),
+        ("excluded_visibility", conditions.excluded_visibilities),
+        ("phrase", conditions.phrases),
+        ("excluded_phrase", (*conditions.excluded_phrases, *conditions.excluded_words)),
+    )
+    flags = [
+        *("pinned" if is_pinned else "not_pinned" for is_pinned in conditions.pinned),
+        *("has_link" if has_link else "has_no_link" for has_link in conditions.has_link),
+    ]
+    said = [words(f"filter_{name}", value=inline(str(value))) for name, values in texts for value in values]
+    return said + [words(f"filter_{name}") for name in flags]

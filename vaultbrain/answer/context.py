@@ -1,0 +1,87 @@
+"""What an answer depends on besides the hits: the question's mode, language and clock, the state of the mirror, further material.
+
+Pure values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from vaultbrain.answer.material import Material
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from vaultbrain.retrieve.search import Hit
+
+INVENTORY, MATCH, EXPLORE = "inventory", "match", "explore"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the sources' full text was had: ``from_server``, ``from_mirror`` or ``from_export``, with memo ids of special cases."""
+
+    how: str
+    read: int = 0
+    reason: str = ""
+    changed: tuple[str, ...] = ()
+    changed_unused: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+class WrittenSentence(Protocol):
+    """A sentence of a language model, with the memos that it rests on."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def memo_ids(self) -> Sequence[str]: ...
+
+
+class WrittenText(Protocol):
+    """What a language model wrote and was checked. ``themes``: number of the theme → sentences; ``given``: memos that it saw."""
+
+    @property
+    def conclusion(self) -> Sequence[WrittenSentence]: ...
+    @property
+    def themes(self) -> Mapping[int, Sequence[WrittenSentence]]: ...
+    @property
+    def given(self) -> Sequence[str]: ...
+    @property
+    def dropped(self) -> int: ...
+    @property
+    def withheld(self) -> int: ...
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def completion_tokens(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerContext:
+    """``when`` is the last sync in local time, readable, and ``age_days`` its age; ``now`` is aware.
+
+    ``headings``: the person's own words for headings, by the names in ``wording.HEADINGS``. ``passage_parts`` and ``part_hits``
+    belong together: the parts of a passage, and what a search for each of them found. ``further``: hits that were found and are
+    not cited. ``changes``: lines on what is new since ``changed_since``. ``writer_failed``: why no model's sentences are there.
+    """
+
+    question: str
+    mode: str
+    language: str
+    now: datetime
+    when: str
+    model: str
+    reading: Reading
+    material: Material = field(default_factory=Material)
+    headings: Mapping[str, str] = field(default_factory=dict)
+    passage_parts: Sequence[str] = ()
+    part_hits: Sequence[Sequence[Hit]] = ()
+    further: Sequence[Hit] = ()
+    age_days: int | None = None
+    changes: Sequence[str] = ()
+    changed_since: str = ""
+    written: WrittenText | None = None
+    writer_failed: str = ""

@@ -1,0 +1,208 @@
+"""What an answer is composed from: the hits worth citing, their full texts as the server has them now, their blocks and kin.
+
+Decides where a memo's text comes from. What the server has is newer than the mirror: a memo that changed is mirrored first, so
+that an answer quotes nothing that its links do not show. Decides, too, which hits an answer may end in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vaultbrain.answer.context import Reading
+from vaultbrain.answer.material import Material, Relative
+from vaultbrain.answer.reading import choose_reading
+from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
+from vaultbrain.index.fold import fold
+from vaultbrain.retrieve.fusion import WEAK
+from vaultbrain.vault.markdown import anchor_id
+from vaultbrain.vault.memo_note import standing_anchors
+from vaultbrain.vault.note import read_region
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from vaultbrain.memo import Memo
+    from vaultbrain.retrieve.search import Hit, SearchResult
+    from vaultbrain.sources.listing import Source
+    from vaultbrain.vault.vault import Vault
+
+#: Sources of one answer, more is more than anybody reads; and how many further hits are known, to be named at the end.
+MAX_SOURCES, MAX_FURTHER = 12, 12
+#: Weak sources of one answer, and the score that they need at least.
+MAX_WEAK, LEAST_CITED = 4, 0.18
+#: Memos that one source comments on or refers to and that are named with it.
+MAX_RELATIVES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GatheringParts:
+    """What gathering works with.
+
+    ``search`` takes a text, variants and how many; ``mirrored`` gives memos as the catalog has them; ``note_of`` the path of a
+    memo's note, or nothing; ``relations`` (memo, related memo, kind) of memos at either end; ``mirror_now`` takes memos that
+    changed on the server into the vault, or raises ``StateBusy``; ``likeness``, ``is_word`` and ``is_topic`` as in ``Material``.
+    """
+
+    search: Callable[[str, Sequence[str], int], SearchResult]
+    mirrored: Callable[[Sequence[str]], dict[str, Memo]]
+    note_of: Callable[[str], str]
+    relations: Callable[[Sequence[str]], Sequence[tuple[str, str, str]]]
+    mirror_now: Callable[[Sequence[Memo]], None]
+    open_source: Callable[[], Source]
+    likeness: Callable[[Sequence[str]], Mapping[tuple[str, str], float]]
+    is_word: Callable[[str], bool]
+    is_topic: Callable[[str], bool]
+    vault: Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """``result`` holds the hits that are cited, with links that hold; ``further`` were found besides.
+
+    ``memos`` are those of hits and of what was read.
+    """
+
+    result: SearchResult
+    further: tuple[Hit, ...]
+    reading: Reading
+    read_for: Mapping[str, str]
+    memos: Mapping[str, Memo]
+    material: Material
+
+
+def gather(parts: GatheringParts, query: str, variants: Sequence[str]) -> Gathered:
+    """Searches, reads in full, and makes sure of every link. A server that is away is no error: ``reading`` says so."""
+    result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
+    read_for = choose_reading(result.hits[:MAX_SOURCES], lambda memo_ids: _upwards(parts, memo_ids))
+    reading = _read_in_full(parts, list(read_for))
+    if reading.changed:
+        result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
+    hits, further = worth_citing(result.hits)
+    notes = _Notes(parts.vault)
+    result = replace(
+        result,
+        hits=tuple(notes.with_sound_link(hit) for hit in hits),
+        nearest=tuple(notes.with_sound_link(hit) for hit in result.nearest),
+    )
+    memo_ids = [hit.memo_id for hit in result.hits]
+    memos = parts.mirrored(list(dict.fromkeys([*memo_ids, *read_for])))
+    material = Material(
+        tags={memo_id: memo.tags for memo_id, memo in memos.items()},
+        blocks={hit.memo_id: notes.blocks(hit.memo_id, hit.note) for hit in result.hits},
+        likeness=parts.likeness(memo_ids),
+        relatives=_relatives(parts, notes, memo_ids),
+        is_word=parts.is_word,
+        is_topic=parts.is_topic,
+    )
+    return Gathered(result, tuple(map(notes.with_sound_link, further)), reading, read_for, memos, material)
+
+
+def worth_citing(hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
+    """(cited, further): each thing once, and without most weak hits: a list may end in doubtful ones, an answer may not."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(fold(hit.excerpt).strip(" .。!！"), hit)
+    sure = [hit for hit in first.values() if hit.label != WEAK]
+    weak = [hit for hit in first.values() if hit.label == WEAK and hit.score >= LEAST_CITED]
+    worth = [*sure, *weak[:MAX_WEAK]]
+    return tuple(worth[:MAX_SOURCES]), tuple(worth[MAX_SOURCES:])
+
+
+# full texts
+
+
+def _upwards(parts: GatheringParts, memo_ids: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, other, _ in parts.relations(memo_ids):
+        found.setdefault(one, []).append(other)
+    return found
+
+
+def _read_in_full(parts: GatheringParts, wanted: Sequence[str]) -> Reading:
+    """The memos as the server has them now; those that changed are mirrored at once."""
+    if not wanted:
+        return Reading("from_mirror")
+    try:
+        source = parts.open_source()
+        try:
+            fetched = {memo_id: source.fetch_memo(memo_id) for memo_id in wanted}
+        finally:
+            source.close()
+    except SourceError as error:
+        return Reading("from_mirror", read=len(wanted), reason=_why(error))
+    mirrored = parts.mirrored(wanted)
+    known = {memo_id: memo for memo_id, memo in fetched.items() if memo_id in mirrored}  # a sync may have taken one away
+    changed = [memo for memo_id, memo in known.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
+    how = "from_export" if source.is_export else "from_server"
+    reading = Reading(how, read=len(wanted), gone=tuple(memo_id for memo_id, memo in fetched.items() if memo is None))
+    ids = tuple(memo.id for memo in changed)
+    try:
+        if changed:
+            parts.mirror_now(changed)
+    except StateBusy:
+        return replace(reading, changed_unused=ids)
+    return replace(reading, changed=ids)
+
+
+def _why(error: SourceError) -> str:
+    if isinstance(error, LoginRefused):
+        return "the token is refused" if error.facts.get("has_token") else "no token is set"
+    return error.fact("reason") or error.fact("detail") or f"status {error.fact('status')}"
+
+
+# links
+
+
+class _Notes:
+    """The memos' notes as they stand, each read once: the person may have moved one or deleted a block since the last sync."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._blocks: dict[str, tuple[tuple[str, str], ...] | None] = {}
+
+    def blocks(self, memo_id: str, note: str) -> tuple[tuple[str, str], ...]:
+        return self._standing(memo_id, note) or ()
+
+    def is_there(self, memo_id: str, note: str) -> bool:
+        return self._standing(memo_id, note) is not None
+
+    def with_sound_link(self, hit: Hit) -> Hit:
+        """The hit without a link that leads nowhere."""
+        if not self.is_there(hit.memo_id, hit.note):
+            return replace(hit, note="", anchor="")
+        block = dict(self.blocks(hit.memo_id, hit.note)).get(hit.anchor)
+        return hit if block is not None and _holds(block, hit.excerpt) else replace(hit, anchor="")
+
+    def _standing(self, memo_id: str, note: str) -> tuple[tuple[str, str], ...] | None:
+        """(anchor, block text) in order; None when there is no note that can be read."""
+        if note not in self._blocks:
+            self._blocks[note] = self._read(memo_id, note) if note else None
+        return self._blocks[note]
+
+    def _read(self, memo_id: str, note: str) -> tuple[tuple[str, str], ...] | None:
+        try:
+            text = self._vault.read(note)
+        except NoteUnreadable:
+            return None
+        if text is None:
+            return None
+        return tuple((anchor_id(memo_id, number), block) for number, block in standing_anchors(memo_id, read_region(text) or ""))
+
+
+def _holds(block: str, excerpt: str) -> bool:
+    return all(line.rstrip("…").strip() in block for line in excerpt.split("\n"))
+
+
+def _relatives(parts: GatheringParts, notes: _Notes, memo_ids: Sequence[str]) -> dict[str, list[Relative]]:
+    """What the hits comment on or refer to, with links that hold."""
+    pairs = [(one, other, kind) for one, other, kind in parts.relations(memo_ids) if one in set(memo_ids)]
+    titles = {memo_id: memo.title for memo_id, memo in parts.mirrored(sorted({other for _, other, _ in pairs})).items()}
+    found: dict[str, list[Relative]] = {}
+    for one, other, kind in pairs:
+        note = parts.note_of(other)
+        blocks = notes.blocks(other, note)
+        note = note if notes.is_there(other, note) else ""
+        relative = Relative(other, kind, titles.get(other, ""), note, blocks[0][0] if blocks else "")
+        found.setdefault(one, []).append(relative)
+    return {memo_id: relatives[:MAX_RELATIVES] for memo_id, relatives in found.items()}

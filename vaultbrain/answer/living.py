@@ -1,0 +1,173 @@
+"""Answers that live: told when memos move on, and written anew when the person, or the watcher for them, asks.
+
+Decides nothing about the text: see ``changes`` for when an answer is stale and ``ask`` for what a new one says. A note that the
+person deleted is not written again; one whose markers they took out is left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vaultbrain.answer.ask import Asked, AskOptions, ask, question_key, sources_now
+from vaultbrain.answer.changes import Place, in_words, mended_citations, mended_text, staleness
+from vaultbrain.answer.delivery import base_region, find_note, forget
+from vaultbrain.errors import AnswerNotFound, NoteUnreadable, WriteFailed
+from vaultbrain.index.answers import FRESH, REMOVED, STALE, AnswerRow
+from vaultbrain.vault.markdown import wikilink
+from vaultbrain.vault.note import read_properties, read_region, update_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from vaultbrain.answer.ask import AskParts
+    from vaultbrain.vault.note import Value
+
+
+@dataclass(frozen=True, slots=True)
+class LivingParts:
+    """``versions`` gives content hashes by memo id, ``places`` where notes stand and with which anchors.
+
+    ``looks_for_new``: whether a memo came or changed, so that each question has to be searched again.
+    """
+
+    asking: AskParts
+    versions: Callable[[Sequence[str]], Mapping[str, str]]
+    places: Callable[[Sequence[str]], Mapping[str, Place]]
+    looks_for_new: bool = True
+
+
+@dataclass(slots=True)
+class Aged:
+    """What a look at all answers did. ``stale`` are paths of notes that became so; ``failed`` path → reason."""
+
+    stale: list[str]
+    fresh_again: list[str]
+    mended: list[str]
+    failed: dict[str, str]
+
+
+def age_answers(parts: LivingParts, progress: Callable[[int, int], None] = lambda _done, _total: None) -> Aged:
+    """Marks every answer that memos have left behind, and leads its links where blocks and notes are now.
+
+    A note that cannot be read or written is named and does not stop the others.
+    """
+    aged = Aged([], [], [], {})
+    rows = [row for row in parts.asking.delivery.answers.rows() if row.status != REMOVED]
+    for number, row in enumerate(rows):
+        progress(number, len(rows))
+        try:
+            _age(parts, row, aged)
+        except NoteUnreadable as error:
+            aged.failed[row.path] = error.fact("reason")
+        except WriteFailed as error:
+            aged.failed[row.path] = error.fact("reason")
+    return aged
+
+
+def _age(parts: LivingParts, row: AnswerRow, aged: Aged) -> None:
+    delivery = parts.asking.delivery
+    path, text = find_note(delivery.vault, row)
+    if text is None:
+        forget(delivery, row)
+        return
+    now = _as_of_now(parts, row)
+    region = mended_text(row.region, row, parts.places([memo.memo_id for memo in row.cited]))
+    now = replace(now, path=path, region=region)
+    if now == row or read_region(text) is None:
+        return
+    with delivery.lock():
+        current = delivery.vault.read(path)
+        updated = current is not None and update_note(
+            current,
+            base_region=base_region(row, current),
+            region=region,
+            properties=_status_properties(now),
+            base_properties={"vb_stale": [], "vb_memos": []},
+        )
+        if not updated:
+            return
+        if updated.text != current:
+            delivery.vault.replace(path, updated.text)
+        delivery.answers.write(replace(now, intended=""))
+    _note_down(row, now, aged)
+
+
+def _note_down(row: AnswerRow, now: AnswerRow, aged: Aged) -> None:
+    if row.status != now.status:
+        (aged.stale if now.status == STALE else aged.fresh_again).append(now.path)
+    if row.region != now.region:
+        aged.mended.append(now.path)
+
+
+def _as_of_now(parts: LivingParts, row: AnswerRow) -> AnswerRow:
+    """The row with its status, and its citations where they lead now."""
+    memo_ids = [memo.memo_id for memo in row.cited]
+    versions = parts.versions([*memo_ids, *row.come])
+    come = sources_now(parts.asking.gathering, row) if parts.looks_for_new else [m for m in row.come if m in versions]
+    stale = staleness(row, versions, come)
+    return replace(
+        row,
+        status=STALE if stale else FRESH,
+        reason=in_words(stale, row.language),
+        come=stale.come,
+        cited=mended_citations(row, parts.places(memo_ids)),
+    )
+
+
+def _status_properties(row: AnswerRow) -> dict[str, Value]:
+    links = [wikilink(m.note.removesuffix(".md"), None, f"#{m.memo_id}") for m in row.cited if m.note and m.label]
+    properties: dict[str, Value] = {"vb_status": row.status, "vb_memos": links}
+    return properties | ({"vb_stale": row.reason} if row.status == STALE else {})
+
+
+# refresh
+
+
+def rows_to_refresh(
+    parts: LivingParts, notes: Sequence[str], *, everything: bool = False, auto_only: bool = False
+) -> list[AnswerRow]:
+    """The answers that ``refresh`` is about: the named ones; else the stale ones, or all of them.
+
+    ``auto_only``: those whose note says ``vb_refresh: auto``. Raises ``AnswerNotFound`` before anything is done.
+    """
+    answers, vault = parts.asking.delivery.answers, parts.asking.delivery.vault
+    if notes:
+        return [_row_of(parts, note) for note in notes]
+    rows = [row for row in answers.rows() if row.status == STALE or (everything and row.status != REMOVED)]
+    return [row for row in rows if not auto_only or _wants_auto(find_note(vault, row)[1])]
+
+
+def _wants_auto(text: str | None) -> bool:
+    return text is not None and str(read_properties(text).get("vb_refresh", "")).strip().casefold() == "auto"
+
+
+def _row_of(parts: LivingParts, note: str) -> AnswerRow:
+    """The answer in the note at this path of the vault; one that no row knows is read from the note itself."""
+    vault, answers = parts.asking.delivery.vault, parts.asking.delivery.answers
+    text = next((text for path in _spellings(note) if (text := vault.read(path)) is not None), None)
+    if text is None:
+        raise AnswerNotFound(path=note, reason="there is no such note")
+    path = next(path for path in _spellings(note) if vault.read(path) is not None)
+    properties = read_properties(text)
+    if properties.get("vb_kind") != "answer" or read_region(text) is None:
+        raise AnswerNotFound(path=path, reason="it is no answer note of vaultbrain's")
+    row = answers.load(str(properties.get("vb_answer", "")))
+    if row is not None:
+        return replace(row, path=path)
+    question, mode = str(properties.get("vb_question", "")), str(properties.get("vb_mode", ""))
+    if not question or mode not in ("inventory", "explore"):
+        raise AnswerNotFound(path=path, reason="what it compares with is not known any more: ask again, with --from")
+    key = question_key(question, mode, "")
+    return AnswerRow(key, key, 1, path, question, mode, "", "", region=read_region(text) or "")
+
+
+def _spellings(note: str) -> Iterator[str]:
+    yield note
+    yield f"{note}.md"
+
+
+def refresh(parts: LivingParts, row: AnswerRow, *, writes: bool = True) -> Asked:
+    """The answer to the row's question as it is now, in the same note."""
+    options = AskOptions(mode=row.mode, variants=row.variants, passage=row.passage, writes=writes)
+    return ask(parts.asking, row.question, options, before=row)
