@@ -1,4 +1,4 @@
-"""A chat server on loopback for tests: it answers as it is told, well, badly, slowly or not at all, and remembers what was sent."""
+"""A chat server on loopback for tests: it answers as told, well, badly, slowly or not at all, and remembers what was sent."""
 
 from __future__ import annotations
 

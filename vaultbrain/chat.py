@@ -1,9 +1,9 @@
 """The one door to a chat model: a question in, its words out, from any server that speaks as OpenAI, vLLM, Ollama and others do.
 
 Decides how a server is asked (``POST {base_url}/chat/completions``), for how long and how much is read, which refused parameters
-are left out, and what of a failure a person is told. Refuses to know what is asked and what an answer is good for. Everything that
-goes wrong leaves as ``ChatFailed``. A failure is not tried again: a person is waiting. The key goes to ``base_url`` and nowhere
-else: redirects are not followed, and a server on this machine is never asked through a proxy.
+are left out, and what of a failure a person is told. Refuses to know what is asked and what an answer is good for. Everything
+that goes wrong leaves as ``ChatFailed``. A failure is not tried again: a person is waiting. The key goes to ``base_url`` and
+nowhere else: redirects are not followed, and a server on this machine is never asked through a proxy.
 """
 
 from __future__ import annotations
@@ -84,6 +84,11 @@ def ask_chat(model: ChatModel, system: str, user: str, max_tokens: int) -> ChatR
             reason=_presentable(str(useless), model.api_key),
             next=useless.next_step,
         ) from useless.__cause__
+
+
+def without_thoughts(content: str) -> str:
+    """What a model says after it has thought aloud; nothing when it never came to an end of that."""
+    return content.rpartition("</think>")[2].partition("<think>")[0]
 
 
 # asking

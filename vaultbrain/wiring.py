@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from vaultbrain.bench.judged import JudgedSet
     from vaultbrain.bench.run import BenchProgress, BenchResult, MeasuredSet
     from vaultbrain.index.embedding import Embedder
+    from vaultbrain.chat import ChatModel
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
     from vaultbrain.retrieve.crossencoder import Reranker
@@ -346,6 +347,7 @@ class Brain:
             lock=lambda: writing(settings.state_folder, timeout_s=settings.lock_timeout, command="ask", name=ANSWERS_LOCK),
             age_s=self._age_s(),
             now=self._now,
+            writer=self._chat_model() if settings.llm_base_url and settings.llm_write else None,
         )
 
     def _age_answers(self, catalog: Catalog, report: SyncReport, progress: Progress, *, looks_for_new: bool) -> None:
@@ -417,12 +419,16 @@ class Brain:
         progress("dictionary", 1, 1)
 
     def _suggest(self, question: str) -> Suggestions:
-        from vaultbrain.chat import ChatModel
         from vaultbrain.retrieve.suggest import suggest_variants
+
+        return suggest_variants(self._chat_model(), question)
+
+    def _chat_model(self) -> ChatModel:
+        from vaultbrain.chat import ChatModel
 
         settings = self.settings
         key = read_llm_key(settings, environment=self._environment)
-        return suggest_variants(ChatModel(settings.llm_base_url, settings.llm_model, key, settings.llm_timeout), question)
+        return ChatModel(settings.llm_base_url, settings.llm_model, key, settings.llm_timeout)
 
     def _open_reranker(self) -> Reranker:
         from vaultbrain.retrieve.crossencoder import open_reranker

@@ -13,6 +13,8 @@ from vaultbrain.answer.changes import Place
 from vaultbrain.answer.delivery import DeliveryParts
 from vaultbrain.answer.gathering import GatheringParts
 from vaultbrain.answer.living import LivingParts
+from vaultbrain.answer.writer import Exclusions, request_for, write
+from vaultbrain.errors import ChatFailed
 from vaultbrain.index.embedding import model_name
 from vaultbrain.retrieve.lexicon import load_lexicon
 from vaultbrain.retrieve.meaning import likeness_between
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from vaultbrain.answer.compose import Answer
+    from vaultbrain.answer.context import AnswerContext
+    from vaultbrain.answer.gathering import Gathered
+    from vaultbrain.answer.writer import Written
+    from vaultbrain.chat import ChatModel
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.memo import Memo
     from vaultbrain.retrieve.dictionary import Dictionary
@@ -54,10 +61,11 @@ class AnswerWiring:
         lock: Callable[[], AbstractContextManager[object]],
         age_s: float | None,
         now: Callable[[], datetime],
+        writer: ChatModel | None,
     ) -> None:
         self._settings, self._catalog, self._search_parts, self._vault = settings, catalog, parts, vault
         self._mirror_now, self._open_source, self._lock, self._now = mirror_now, open_source, lock, now
-        self._templates, self._age_s = templates, age_s
+        self._templates, self._age_s, self._writer = templates, age_s, writer
 
     def asking(self) -> AskParts:
         return AskParts(
@@ -70,6 +78,7 @@ class AnswerWiring:
             when=self._search_parts.checked_at,
             age_days=None if self._age_s is None else int(self._age_s // _S_PER_DAY),
             now=self._now,
+            write=self._write if self._writer else None,
         )
 
     def living(self, *, looks_for_new: bool = True) -> LivingParts:
@@ -88,6 +97,15 @@ class AnswerWiring:
             is_topic=self._is_topic,
             vault=self._vault,
         )
+
+    def _write(self, gathered: Gathered, answer: Answer, context: AnswerContext) -> tuple[Written | None, str]:
+        assert self._writer is not None
+        settings = self._settings
+        exclusions = Exclusions(settings.llm_exclude_tags, settings.llm_exclude_visibilities, settings.llm_exclude_folders)
+        try:
+            return write(self._writer, request_for(gathered, answer, context), exclusions), ""
+        except ChatFailed as error:
+            return None, error.fact("reason")
 
     def _search(self, text: str, variants: Sequence[str], top_k: int) -> SearchResult:
         return search(self._search_parts, text, top_k=top_k, variants=variants)

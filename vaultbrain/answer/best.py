@@ -6,10 +6,11 @@ chose; a label counts little, because it says nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import Piece, columns, pieces_of
+from vaultbrain.answer.pieces import ADDRESS, Piece, columns, pieces_of, says_something, without_edge_tags
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.vault.markdown import plain_text
@@ -29,6 +30,12 @@ _ENOUGH_MET, _FEW = 3, 4
 #: A quotation of such width reads well; a narrower one is a label.
 _GOOD_COLUMNS = (18, 110)
 _SHAPE = 0.3
+#: What is left of the relevance of a label.
+_LABEL_SHARE = 0.4
+#: Columns of a heading that says something.
+_LONG_HEADING = 24
+_HEADING = re.compile(r"#{1,6}[ \t]+([^\n]+)")
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 #: Characters of a question; a longer one is a passage, whose words are everywhere.
 _LONG_TOPIC = 200
 
@@ -40,11 +47,39 @@ class Ranked:
 
 
 def pieces_by_memo(hits: Sequence[Hit], context: AnswerContext) -> dict[str, tuple[Piece, ...]]:
-    """The pieces of each hit's memo; those of the excerpt when its blocks are not known."""
+    """The pieces of each hit's memo; those of the excerpt when its blocks are not known.
+
+    Where code or a table was found, its best line is one of them, code between ticks.
+    """
     blocks = context.material.blocks
-    return {
-        hit.memo_id: pieces_of(hit.memo_id, blocks.get(hit.memo_id) or [(hit.anchor, hit.excerpt)], hit.created) for hit in hits
-    }
+    found: dict[str, tuple[Piece, ...]] = {}
+    for hit in hits:
+        pieces = pieces_of(hit.memo_id, blocks.get(hit.memo_id) or [(hit.anchor, hit.excerpt)], hit.created)
+        found[hit.memo_id] = (*_code_or_row(hit), *pieces)
+    return found
+
+
+def heading_of(hit: Hit, context: AnswerContext) -> list[Piece]:
+    """The heading that opens the memo, when it is long enough to say something by itself."""
+    blocks = context.material.blocks.get(hit.memo_id, ())
+    if not blocks or not (found := _HEADING.fullmatch(blocks[0][1].strip())):
+        return []
+    text = without_edge_tags(found[1])
+    is_telling = columns(text) >= _LONG_HEADING and says_something(text)
+    return [Piece(hit.memo_id, text, blocks[0][0], hit.created)] if is_telling else []
+
+
+def _code_or_row(hit: Hit) -> list[Piece]:
+    """The best line of the excerpt when that is code or a table."""
+    lines = [line for line in hit.excerpt.split("\n") if line.strip("|-: ")]
+    if not lines or not (_FENCE.match(lines[0]) or lines[0].startswith("|")):
+        return []
+    is_code = not lines[0].startswith("|")
+    lines = [line for line in lines if not _FENCE.match(line)] if is_code else lines[1:] or lines
+    tokens = set(cut(" ".join(hit.matched)))
+    line = " ".join(max(lines, key=lambda line: len(tokens & set(cut(fold(line)))), default="").split())
+    text = f"`{line.replace('`', chr(39))}`" if is_code and line else line.strip("| ")
+    return [Piece(hit.memo_id, text, hit.anchor, hit.created)] if text else []
 
 
 def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked]:
@@ -75,11 +110,14 @@ def best_pieces(ranked: Sequence[Ranked], hit: Hit) -> list[Piece]:
 
 
 def _worth(found: Ranked, hit: Hit) -> float:
-    width = columns(found.piece.text)
+    """How well a piece stands for its memo: a label or a bare address names something and says nothing of it."""
+    text = found.piece.text
+    width = columns(text)
     low, high = _GOOD_COLUMNS
-    shape = _SHAPE if low <= width <= high else -_SHAPE if width < low else 0.0
-    is_title = plain_text(found.piece.text) == plain_text(hit.title) and width < 2 * low
-    return found.relevance + shape - _SHAPE * is_title
+    is_title = plain_text(text) == plain_text(hit.title)
+    if width < low or (is_title and width < _LONG_HEADING) or not any(map(str.isalnum, ADDRESS.sub("", text))):
+        return _LABEL_SHARE * found.relevance
+    return found.relevance + (_SHAPE if width <= high and not is_title else 0.0)
 
 
 def says_the_same(one: str, other: str) -> bool:

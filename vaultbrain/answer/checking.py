@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.counted import ENGLISH_NUMBERS, numbers_in, without_count_of_memos
+from vaultbrain.answer.counted import ENGLISH_NUMBERS, numbers_in, without_count_of_memos, without_leading_zeros
 from vaultbrain.answer.denial import denies, turned_round
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk
@@ -31,14 +31,17 @@ if TYPE_CHECKING:
 
     from vaultbrain.answer.reply import Statement
 
-#: Of a sentence's meaningful words (by weight) this share stands in the memos it names. Measured on the pairs in
-#: ``tests/test_writer.py``: sentences that keep to a memo in other words have 0.8 and more, those with an invention mostly less.
+#: Of a sentence's meaningful words (by weight) this share stands in the memos it names. Measured with the sentences in
+#: ``tests/test_writer.py``: 49 of 54 pass that keep to their memos in other words, and 5 of 82 that hold one invention; at 0.8 it
+#: is 46 and 4, at 0.85 41 and 4.
 LEAST_SUPPORTED = 0.75
 #: The same for each clause, which may be one word: half of it.
 LEAST_OF_CLAUSE = 0.5
-#: A word weighs as much as the two characters that a Chinese word mostly has. Two words in a row that no memo has are a claim.
+#: A word weighs as much as the two characters that a Chinese word mostly has. More in a row that no memo has is a claim.
 _WORD_WEIGHT = 2
-MAX_UNSUPPORTED_STRETCH = 3
+MAX_UNSUPPORTED_STRETCH = 2
+#: What a sentence must have at least to say anything: two words, or three characters.
+LEAST_WEIGHT = 3
 #: Characters of a sentence. A longer one is a paragraph, which nobody checks by following its links.
 MAX_SENTENCE_CHARS = 300
 
@@ -227,14 +230,16 @@ class Asked:
 
 _LIVE = re.compile(
     r"\[\[|\]\]|\]\(|!\[|\[!|\[\^|<[A-Za-z/!?%]|%>|%%|\{\{|\}\}|\{%|``|~~~|::|\$\$|\$=|`\s*\$?=|^\s*(?:#{1,6}\s|>|\|)|\\|(?:^|\s)\^[\w-]+\s*$"
-    r"|&(?:#\w+|\w+);|\b(?:javascript|data|vbscript|obsidian|file):",
+    r"|&(?:#\w+|\w+);|\b(?:javascript|data|vbscript|obsidian|file):(?=\S)",
     re.IGNORECASE,
 )
 _TASK_TALK = re.compile(
     r"\b(?:ignor\w+ (?:all|any|the|previous|earlier|above)|instructions?|prompts?|as an ai|ai assistant|language model|code ?word"
-    r"|json|im_end|im_start|inst)\b|system:|assistant:"
-    r"|提示词|系统提示|指令|指示|忽略(?:以上|之前|所有|前面)|语言模型|人工智能助手|作为(?:一个|一名)?ai"
+    r"|im_end|im_start|inst)\b|system:|assistant:"
+    r"|you are now\b|^\W*(?:sorry\b|i(?: am\b|['’]m\b| will\b|['’]ll\b| can\b| cannot\b| can['’]t\b))"
+    r"|^\W*(?:我是|我将|我会|我无法|我不能|抱歉|对不起)|提示词|系统提示|指令|指示|忽略(?:以上|之前|所有|前面)|语言模型|人工智能助手|作为(?:一个|一名)?ai"
 )
+_TAG_SIGN = re.compile(r"#(?=[^\s#])")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s，。；！？、（）()「」『』《》<>]+|www\.[^\s，。]+|[\w.+-]+@[\w-]+\.[\w.-]+")
 _DOTTED = re.compile(r"[a-z0-9_-]+(?:[./\\][a-z0-9_-]+)+")
 _QUOTATION = re.compile(r"“([^“”]+)”|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》|\"([^\"]+)\"|‘([^‘’]{4,})’")
@@ -245,7 +250,7 @@ _SURNAMES = (
     "卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪姜范姚谭廖邹熊陆郝孔崔邱秦顾侯邵孟龚"
 )
 _CHINESE_NAME = re.compile(rf"[{_SURNAMES}][\u3400-\u9fff]|[小老阿][{_SURNAMES}]")
-_HONORIFIC = re.compile(rf"[{_SURNAMES}](?:老师|先生|女士|教授|医生|经理|师傅|同学)")
+_HONORIFIC = re.compile(rf"[{_SURNAMES}](?:老师|老板|先生|女士|教授|医生|经理|师傅|同学)")
 _WEEKDAY = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天末]")
 
 
@@ -255,7 +260,7 @@ def check(statement: Statement, evidence: Mapping[str, Evidence], asked: Asked) 
         return Fault.UNKNOWN_SOURCE if statement.unknown else Fault.NO_SOURCE
     if fault := _form_fault(statement.text, asked):
         return fault
-    text = plain_text(statement.text.replace("`", "")).replace("#", "")
+    text = _TAG_SIGN.sub("", plain_text(statement.text.replace("`", "")))
     keys = {key for unit in _units(fold(text)) for key in unit.keys}
     ids = tuple(memo_id for memo_id in statement.memo_ids if keys & evidence[memo_id].keys)
     if not ids or neutralise(text) != text:
@@ -297,7 +302,7 @@ def _content_fault(text: str, memos: Sequence[Evidence], asked: Asked) -> Fault 
     held = "\n".join(memo.folded for memo in memos)
     keys = frozenset[str]().union(*(memo.keys for memo in memos))
     checks = (
-        (Fault.ADDRESS, any(found[0] not in held for found in _ADDRESS.finditer(folded))),
+        (Fault.ADDRESS, not _addresses(folded) <= _addresses(held)),
         (Fault.QUOTE, any(not _is_quoted(next(filter(None, found.groups())), held) for found in _QUOTATION.finditer(folded))),
         (Fault.NUMBER, not _numbers_hold(folded, memos, asked)),
         (Fault.NAME, not _names_hold(text, folded, held, keys, asked)),
@@ -305,6 +310,10 @@ def _content_fault(text: str, memos: Sequence[Evidence], asked: Asked) -> Fault 
         (Fault.UNSUPPORTED, not _is_supported(folded, keys, asked)),
     )
     return next((fault for fault, found in checks if found), None)
+
+
+def _addresses(folded: str) -> set[str]:
+    return {found.rstrip(".,;:!?)]>'\"") for found in _ADDRESS.findall(folded)}
 
 
 def _is_quoted(quoted: str, held: str) -> bool:
@@ -343,7 +352,7 @@ def _names_hold(text: str, folded: str, held: str, keys: frozenset[str], asked: 
 def _is_date(word: str, known: frozenset[str]) -> bool:
     """``2024/05/03`` or ``3/4``, whose numbers are checked elsewhere."""
     parts = re.split(r"[./\\-]", word)
-    return all(part.isdecimal() and str(int(part)) in known for part in parts)
+    return all(part.isdecimal() and without_leading_zeros(part) in known for part in parts)
 
 
 def _latin_names(text: str, language: str) -> Iterator[str]:
@@ -373,14 +382,14 @@ def _comparisons(folded: str) -> list[tuple[frozenset[str], frozenset[str]]]:
 
 
 def _same_sign(folded: str, memos: Iterable[Evidence]) -> bool:
-    """Whether each clause denies exactly if a clause does that shares most words with it."""
+    """Whether each clause denies exactly if a clause does that shares most words with it; of several, one that denies."""
     clauses = [clause for memo in memos for clause in memo.clauses]
     for clause in filter(str.strip, _CLAUSE_END.split(folded)):
         keys = {key for unit in _units(clause) for key in unit.keys}
         shared = [(len(keys & theirs), sign) for theirs, sign in clauses]
         most = max((count for count, _ in shared), default=0)
         signs = {sign for count, sign in shared if count == most} if most else {False}
-        if denies(clause) not in signs or (most > 1 and len(signs) > 1):
+        if denies(clause) not in signs or (most > 1 and not denies(clause) and True in signs):
             return False
     return True
 
@@ -397,7 +406,7 @@ def _is_supported(folded: str, keys: frozenset[str], asked: Asked) -> bool:
         if have < LEAST_OF_CLAUSE * weight or _longest_gap(units, found) > MAX_UNSUPPORTED_STRETCH:
             return False
         supported, total = supported + have, total + weight
-    return supported > 0 and supported >= LEAST_SUPPORTED * total
+    return total >= LEAST_WEIGHT and supported >= LEAST_SUPPORTED * total
 
 
 def _gaps(folded: str, keys: frozenset[str]) -> Iterator[str]:

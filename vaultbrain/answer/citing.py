@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.answer.pieces import columns, masked
 from vaultbrain.memo import without_tags
-from vaultbrain.retrieve.query import as_typed
 from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
 from vaultbrain.vault.memo_note import local_date
 
@@ -19,20 +18,21 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from vaultbrain.answer.material import Relative
-    from vaultbrain.retrieve.search import Hit, SearchResult
+    from vaultbrain.retrieve.search import Hit
 
 #: Columns of a title and of a quoted piece in running text, and of a line in a list.
 TITLE_COLUMNS = 64
 QUOTE_COLUMNS = 84
 LINE_COLUMNS = 160
 #: A cut leaves at least this share of the room filled, or is made between words.
-_LEAST_FILLED = 0.4
+_LEAST_FILLED = 0.25
 
 _URL = re.compile(r"https?://\S+")
 _LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
 _TRAILING = re.compile(r"[\s，。；：、,;:.]+$")
 _CLAUSE_END = re.compile(r"[，。；：、！？]|[,;:.!?](?=\s)|\s[-–—]+(?=\s)")
 _LINE_MARKS = re.compile(r"^(?:>\s*|(?:#{1,6}|[-+*]|\d{1,9}[.)])(?:\s+|$))+")
+_PAIRED_MARK = re.compile(r"(?<!\\)[`$\[\]]")
 _TAG_MARK = re.compile(r"(?<![\\\w&/#])#(?=[^\s#])")
 
 
@@ -52,7 +52,7 @@ def link(memo_id: str, note: str, anchor: str = "") -> str:
 def inline(text: str) -> str:
     """Text of others in a line of ours: nothing in it may be Markdown that runs, links, tags or breaks the line."""
     line = _LINE_MARKS.sub("", " ".join(text.split()))
-    return _without_live_tags(neutralise(line))
+    return _self_contained(neutralise(line))
 
 
 def shown_line(text: str, width: int = LINE_COLUMNS) -> str:
@@ -98,11 +98,11 @@ def _parts_word(whole: str, at: int) -> bool:
     )
 
 
-def _without_live_tags(line: str) -> str:
-    """A memo's tag is not the answer's. Code and addresses stay as they are."""
+def _self_contained(line: str) -> str:
+    """A memo's tag is not the answer's, and no mark of it pairs up with one behind the link. Code and addresses stay."""
     whole = masked(line)
-    marks = {found.start() for found in _TAG_MARK.finditer(whole)}
-    return "".join("\\#" if n in marks else character for n, character in enumerate(line))
+    marks = {found.start() for found in _TAG_MARK.finditer(whole)} | {found.start() for found in _PAIRED_MARK.finditer(whole)}
+    return "".join(f"\\{character}" if n in marks else character for n, character in enumerate(line))
 
 
 def shown_title(title: str) -> str:
@@ -111,22 +111,6 @@ def shown_title(title: str) -> str:
     words = _LOOSE_SPACE.sub("", _URL.sub("", without_tags(plain)))
     kept = _TRAILING.sub("", words)
     return shown_line(kept if any(map(str.isalnum, kept)) else plain, TITLE_COLUMNS)
-
-
-def shown_word(text: str, result: SearchResult) -> str:
-    """Folded query words as the person typed them, where they did."""
-    return inline(" ".join(as_typed(word, result.query.text) for word in text.split()))
-
-
-def shown_topic(result: SearchResult) -> str:
-    """The subject as it stands in the question, asking words between its parts included; empty when it is too long to name."""
-    words = [as_typed(word, result.query.text) for word in result.query.topic.split()]
-    if not words:
-        return ""
-    first, last = (result.query.text.find(word) for word in (words[0], words[-1]))
-    whole = result.query.text[first : last + len(words[-1])] if 0 <= first <= last else " ".join(words)
-    shown = inline(whole)
-    return shown if columns(shown) <= TITLE_COLUMNS // 2 else ""
 
 
 def shown_date(seconds: int, now: datetime) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.best import best_pieces, pieces_by_memo, rank, says_the_same
-from vaultbrain.answer.citing import inline, link_to, links_of, shown_quote, shown_title, shown_topic, shown_word
+from vaultbrain.answer.best import best_pieces, heading_of, pieces_by_memo, rank, says_the_same
+from vaultbrain.answer.citing import inline, link_to, links_of, shown_quote, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.pieces import ADDRESS
-from vaultbrain.index.fold import fold
+from vaultbrain.answer.topic import said_filters, shown_topic, shown_word, unmet_words
 from vaultbrain.retrieve.fusion import STRONG, WEAK
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vaultbrain.answer.context import AnswerContext, WrittenSentence
     from vaultbrain.answer.sections import Arranged
     from vaultbrain.answer.wording import Words
-    from vaultbrain.retrieve.filters import Conditions
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 #: Pieces named in the conclusion, and sub-questions.
@@ -81,7 +80,7 @@ def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, wor
     shown: list[str] = []
     named = []
     for hit in hits:
-        ranked = best_pieces(rank(result, hit, pieces[hit.memo_id]), hit)
+        ranked = best_pieces(rank(result, hit, [*heading_of(hit, context), *pieces[hit.memo_id]]), hit)
         piece = next((p for p in ranked[:_TRIED] if not any(says_the_same(p.text, text) for text in shown)), None)
         if piece:
             shown.append(piece.text)
@@ -155,30 +154,3 @@ def _ways(result: SearchResult, context: AnswerContext, words: Words) -> Iterato
     if not result.query.conditions.is_empty:
         yield words("try_filters")
     yield words("try_sync")
-
-
-def unmet_words(result: SearchResult, context: AnswerContext) -> list[str]:
-    """Words of the question that stand in no memo, folded: only what people would call a word, no piece of a sentence."""
-    asked = fold(context.question)
-    found = [text for text in result.coverage.unmet if not text.startswith("#") and len(text) > 1 and text in asked]
-    return [text for text in found if text.isascii() or context.material.is_word(text)]
-
-
-def said_filters(conditions: Conditions, words: Words) -> list[str]:
-    """Each condition of the question in a few words."""
-    texts = (
-        ("tag", conditions.tags),
-        ("excluded_tag", conditions.excluded_tags),
-        ("after", [conditions.after] if conditions.after else []),
-        ("before", [conditions.before] if conditions.before else []),
-        ("visibility", conditions.visibilities),
-        ("excluded_visibility", conditions.excluded_visibilities),
-        ("phrase", conditions.phrases),
-        ("excluded_phrase", (*conditions.excluded_phrases, *conditions.excluded_words)),
-    )
-    flags = [
-        *("pinned" if is_pinned else "not_pinned" for is_pinned in conditions.pinned),
-        *("has_link" if has_link else "has_no_link" for has_link in conditions.has_link),
-    ]
-    said = [words(f"filter_{name}", value=inline(str(value))) for name, values in texts for value in values]
-    return said + [words(f"filter_{name}") for name in flags]

@@ -41,7 +41,10 @@ class WrittenSentence(Protocol):
 
 
 class WrittenText(Protocol):
-    """What a language model wrote and was checked. ``themes``: number of the theme → sentences; ``given``: memos that it saw."""
+    """What a language model wrote and was checked. ``themes``: number of the theme → sentences; ``given``: memos that it saw.
+
+    Tokens are None when nobody counted them.
+    """
 
     @property
     def conclusion(self) -> Sequence[WrittenSentence]: ...
@@ -54,9 +57,9 @@ class WrittenText(Protocol):
     @property
     def withheld(self) -> int: ...
     @property
-    def prompt_tokens(self) -> int: ...
+    def prompt_tokens(self) -> int | None: ...
     @property
-    def completion_tokens(self) -> int: ...
+    def completion_tokens(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)

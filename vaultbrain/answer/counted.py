@@ -29,6 +29,10 @@ _UNIT_SPELLINGS = """
 元 块 块钱 rmb yuan
 美元 usd dollar dollars
 欧元 eur euro euros
+日元 jpy yen
+英镑 gbp pound pounds
+港币 港元 hkd
+台币 新台币 twd
 公里 千米 km kilometer kilometers kilometre kilometres
 英里 mile miles
 米 m meter meters metre metres
@@ -74,7 +78,7 @@ _MEASURE = re.compile(
 def _chinese_value(numeral: str) -> str:
     """``二十三`` → 23, ``二〇二四`` → 2024."""
     if not set(numeral) & (_CHINESE_POWERS.keys() | _CHINESE_LARGE.keys()):
-        return str(int("".join(str(_CHINESE_DIGITS[digit]) for digit in numeral)))
+        return without_leading_zeros("".join(str(_CHINESE_DIGITS[digit]) for digit in numeral))
     whole = part = digit = 0
     for character in numeral:
         if character in _CHINESE_DIGITS:
@@ -88,11 +92,16 @@ def _chinese_value(numeral: str) -> str:
     return str(whole + part + digit)
 
 
+def without_leading_zeros(number: str) -> str:
+    """Of a whole number; any length, which ``int`` would refuse."""
+    return (number.lstrip("0") or "0") if number.isdecimal() else number
+
+
 def numbers_in(folded: str, *, claimed: bool) -> Iterator[tuple[str, str, int]]:
     """(number, unit or empty, where it ends) of digits and of words. Of a claim only words that surely count something."""
     for found in _NUMBER.finditer(folded):
         number = found[0].replace(",", "")
-        yield str(int(number)) if number.isdecimal() else number, _unit_after(folded, found.end()), found.end()
+        yield without_leading_zeros(number), _unit_after(folded, found.end()), found.end()
     for found in _CHINESE_NUMBER.finditer(folded):
         if not claimed or (_MEASURE.match(folded, found.end()) and found[0] not in _NO_NUMBERS):
             yield _chinese_value(found[0]), _unit_after(folded, found.end()), found.end()

@@ -38,6 +38,16 @@ _OPPOSITE_WORDS = """
 安全 / 危险
 以前 之前 / 以后 之后
 最大 最高 / 最小 最低
+东 / 西
+南 / 北
+左 / 右
+上山 / 下山
+上班 / 下班
+多 / 少
+高 / 低
+大 / 小
+长 / 短
+新 / 旧 老
 rise rises rose rising increase increased grew / fall falls fell falling decrease decreased dropped
 like liked love loved / hate hated dislike disliked
 cheap cheaper / expensive dear
@@ -55,6 +65,14 @@ safe / dangerous
 recommend recommended / discourage discouraged
 accept accepted / reject rejected refuse refused
 best / worst
+east / west
+north / south
+left / right
+up / down
+high higher highest / low lower lowest
+old older / new newer
+long longer / short shorter
+first / last
 always / never
 """
 _OPPOSITES = [tuple(side.split() for side in line.split("/")) for line in _OPPOSITE_WORDS.strip().split("\n")]

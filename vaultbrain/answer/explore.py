@@ -8,7 +8,8 @@ one is worse than none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.pieces import ATOM, OPEN_TASK, Piece
@@ -24,8 +25,11 @@ MAX_SUBQUESTIONS, MAX_ALONE = 5, 2
 MAX_PER_MEMO, MAX_PIECES = 2, 2
 #: A memo stands under a second sub-question when its piece there is at least this much as telling as its best one.
 _SECOND_SHARE = 0.6
-#: What the question asks itself weighs more; a piece that is surely about the subject speaks to it even without a cue.
-_ASKED_WEIGHT, _ASKED_BASE, _SURELY_ABOUT = 1.5, 0.8, 0.7
+#: What the question asks itself weighs more, and a piece speaks to it even without a cue when its relevance is at least such a
+#: share of that of the memo's best one.
+_ASKED_WEIGHT, _ASKED_BASE, _SURELY_ABOUT = 1.5, 1.5, 0.8
+#: What each place further down the list of memos costs a sub-question that is to be kept for it.
+_RANK_COSTS = 0.1
 #: Cues of one kind beyond these say nothing more.
 _MOST_CUES = 2
 
@@ -35,8 +39,8 @@ _CUES: dict[str, tuple[float, str]] = {
         1.0,
         r"""
             是一[种个款套类] | 是指 | 指的是 | 所谓 | 意思是 | 原理是 | 本质上?是 | 定义 | 和.{1,12}的区别 | 相当于 | 简称
-          | 全称 | 就是把 | \bis\s(?:an?|the)\s\w+\s(?:that|which|for|of)\b | ^[\w\s-]{1,24}\smeans\b | \brefers?\sto\b | \bstands\sfor\b
-          | \bdifference\sbetween\b | \bdefined\sas\b
+          | 全称 | 就是把 | \bis\s(?:an?|the)\s\w+\s(?:that|which|for|of)\b | ^[\w\s-]{1,24}\smeans\b | \brefers?\sto\b
+          | \bstands\sfor\b | \bdifference\sbetween\b | \bdefined\sas\b
         """,
     ),
     "how": (
@@ -53,29 +57,30 @@ _CUES: dict[str, tuple[float, str]] = {
     "experience": (
         1.0,
         r"""
-            试了 | 试过 | 用了[^\s，。]{0,6}(?:年|月|周|天|次) | 发现 | 感觉 | 体验 | 效果 | 看完 | 读完 | 听完 | 觉得
-          | 坚持 | 果然 | 居然 | 终于 | 亲测 | 实测 | 有用 | 管用 | 好用 | 好多了 | 舒服 | 喜欢 | 满意 | 最打动 | 好看
-          | 好吃 | 值得 | 省了?一 | 比.{1,10}(?:好|快|省|强|准|稳) | 之后.{0,10}(?:好|少|多)了 | \bi\stried\b | \btried\b
-          | \bworked\b | \bworks\s(?:well|fine|great)\b | \bturn(?:s|ed)\sout\b | \bfelt\b | \bresult\b | \bfinally\b
-          | \bfound\sthat\b | \blearn(?:ed|t)\b | \bloved?\b | \bliked\b | \bworth\b | \bbetter\sthan\b | \bgreat\b
+            试了 | 试过 | 第一次 | 适合 | 用了[^\s，。]{0,6}(?:年|月|周|天|次) | 发现 | 感觉 | 体验 | 效果 | 看完 | 读完
+          | 听完 | 觉得 | 坚持 | 果然 | 居然 | 终于 | 亲测 | 实测 | 有用 | 管用 | 好用 | 好多了 | 舒服 | 喜欢 | 满意
+          | 最打动 | 好看 | 好吃 | 值得 | 省了?一 | 比.{1,10}(?:好|快|省|强|准|稳) | 之后.{0,10}(?:好|少|多)了
+          | \bi\stried\b | \btried\b | \bworked\b | \bworks\s(?:well|fine|great)\b | \bturn(?:s|ed)\sout\b | \bfelt\b
+          | \bresult\b | \bfinally\b | \bfound\sthat\b | \blearn(?:ed|t)\b | \bloved?\b | \bliked\b | \bworth\b
+          | \bbetter\sthan\b | \bgreat\b
         """,
     ),
     "problems": (
         1.0,
         r"""
-            坑(?!人) | 问题 | 缺点 | 毛病 | 报错 | 失败 | 出错 | 千万别 | [，。；\s]别(?!的|人|处|名|墅|称)
-          | ^别(?!的|人|处|名|墅|称) | 不要 | 不能 | 注意 | 小心 | 风险 | 陷阱 | 避免 | 崩 | 疼 | 痛 | 卡住 | 卡死 | 变慢 | 越来越慢
-          | 难用 | 不好用 | 没用 | 不管用 | 没效果 | 不够 | 太[贵吵慢重大长] | 后悔 | 踩 | 丢了 | 坏了 | 误 | 炸
-          | \bproblems?\b | \bfail(?:s|ed|ure)?\b | \bbugs?\b | \berrors?\b | \bdon'?t\b | \bdo\snot\b | \bavoid\b
-          | \bcareful\b | \bbeware\b | \bpitfalls?\b | \bissues?\b | \bbroken?\b | \bdrawback | \bdownside | \bnever\b
-          | \bdoes(?:n't|\snot)\b | \btoo\s(?:slow|long|loud|expensive)\b | \bregret\b
+            坑(?!人) | (?:出|有|遇到|毛病|小)问题 | 问题(?:是|在|出|：) | 缺点 | 毛病 | 报错 | 失败 | 出错 | 千万别
+          | [，。；\s]别(?!的|人|处|名|墅|称) | ^别(?!的|人|处|名|墅|称) | 不要 | 不能 | 注意 | 小心 | 风险 | 陷阱 | 避免
+          | 崩 | (?<!不)疼 | (?<!不)痛 | 卡住 | 卡死 | 变慢 | 越来越慢 | 难用 | 不好用 | 没用 | 不管用 | 没效果 | 不够
+          | 太[贵吵慢重大长] | 后悔 | 踩 | 丢了 | 坏了 | 误 | 炸 | \bproblems?\b | \bfail(?:s|ed|ure)?\b | \bbugs?\b
+          | \berrors?\b | \bdon'?t\b | \bdo\snot\b | \bavoid\b | \bcareful\b | \bbeware\b | \bpitfalls?\b | \bissues?\b
+          | \bbroken?\b | \bdrawback | \bdownside | \bnever\b | \bdoes(?:n't|\snot)\b
+          | \btoo\s(?:slow|long|loud|expensive)\b | \bregret\b
         """,
     ),
     "cost": (
         1.0,
         r"""
-            \d+(?:\.\d+)?\s*(?:元|块(?!钱?硬盘)|万|美元|刀) | [¥￥$]\s*\d
-          | 免费 | 费用 | 价格 | 预算
+            \d+(?:\.\d+)?\s*(?:元|块(?!钱?硬盘)|万|美元|刀) | [¥￥$]\s*\d | 免费 | 费用 | 价格 | 预算
           | 花了.{0,6}(?:钱|元|块) | 便宜 | 成本 | 年费 | 月费 | \bcosts?\b | \bprices?\b | [$€£]\s?\d | \bfree\b
           | \bbudget\b | \bcheap
         """,
@@ -91,8 +96,8 @@ _CUES: dict[str, tuple[float, str]] = {
     "plans": (
         1.3,
         r"""
-            打算 | 计划 | 准备(?:把|去|买|做|试|周|下) | 下周 | 下个?月 | 明天(?:去|再|要|把) | 周末(?:去|做|试|把) | 以后(?:再|要)
-          | 想(?:试|买|做|学|补|把|去) | 待办 | 还没 | 有空 | 回头 | 改天 | todo | 待看 | 待读
+            打算 | 计划 | 准备(?:把|去|买|做|试|周|下) | 下周 | 下个?月 | 明天(?:去|再|要|把) | 周末(?:去|做|试|把)
+          | 以后(?:再|要) | 想(?:试|买|做|学|补|把|去) | 待办 | 还没 | 有空 | 回头 | 改天 | todo | 待看 | 待读
           | \bplan(?:s|ned|ning)?\b | \btodo\b | \bto\sdo\b | \bnext\s(?:week|month|time|year)\b | \bwant\sto\b
           | \bsomeday\b | \bshould\stry\b | \bgoing\sto\b | \blater\b
         """,
@@ -217,12 +222,13 @@ def cues(piece: Piece) -> dict[str, float]:
 
 def _telling(voices: Sequence[Voice], asked: Sequence[str]) -> _Telling:
     """Sub-question → (how telling, place in the memo, piece), of pieces about the subject."""
-    found: dict[str, list[tuple[float, int, Piece]]] = {}
+    found: _Telling = {}
+    most = max((voice.relevance for voice in voices), default=0.0)
     for place, voice in enumerate(voices):
         if voice.relevance > 0:
             clear = cues(voice.piece)
             for name in asked:
-                plainly = _ASKED_BASE if voice.relevance >= _SURELY_ABOUT else 0.0
+                plainly = _ASKED_BASE if voice.relevance >= _SURELY_ABOUT * most else 0.0
                 clear[name] = max(clear.get(name, 0.0) * _ASKED_WEIGHT, plainly)
             for name, clearness in clear.items():
                 if clearness:
@@ -243,7 +249,8 @@ def _few(telling: Mapping[str, _Telling]) -> dict[str, dict[str, list[Piece]]]:
         alone = [name for name in kept if len(support[name]) == 1]
         if len(kept) <= MAX_SUBQUESTIONS and len(alone) <= MAX_ALONE:
             return homes
-        strength = {name: max(max(telling[memo_id][name])[0] for memo_id in support[name]) for name in kept}
+        ranks = {memo_id: rank for rank, memo_id in enumerate(telling)}
+        strength = {name: max(max(telling[m][name])[0] / (1 + _RANK_COSTS * ranks[m]) for m in support[name]) for name in kept}
         kept.remove(min(alone or kept, key=lambda name: (len(support[name]), strength[name], name)))
 
 
@@ -285,7 +292,7 @@ _OPPOSITES = (
     (r"值得推荐|强烈推荐|推荐", r"不推荐|不太推荐|别买|不建议"),
     (r"建议", r"不建议"),
     (r"好用", r"难用|不好用"),
-    (r"有用|有效|管用|见效", r"没用|没有用|无效|没效果|没有效果|不管用|不见效"),
+    (r"有用|有效|管用|见效", r"没用|没有用|无效|没什么效果|没效果|没有效果|不管用|不见效"),
     (r"值得", r"不值得|不值"),
     (r"够用", r"不够用"),
     (r"支持", r"不支持"),
@@ -314,69 +321,70 @@ _WORDS = re.compile(r"[a-z][a-z0-9+.#-]+|[\u3400-\u9fff]+")
 _LEAST_SHARED, _SAME_THING = 3, 0.55
 
 
+#: Pieces that are compared, each with each.
+_MOST_COMPARED = 400
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
+    """``poles``: number of a pair of opposites → (whether it is denied, the word). ``numbers``: unit → number, of rules only."""
+
     piece: Piece
-    text: str
-    numbers: dict[str, str] = field(default_factory=dict)
+    tokens: frozenset[str]
+    poles: dict[int, tuple[bool, str]]
+    numbers: dict[str, str]
 
 
 def contradictions(pieces: Iterable[Piece]) -> list[Contradiction]:
-    """Pairs from different memos, each memo in one pair at most; the surest first come first."""
-    read = [_read(piece) for piece in pieces]
+    """Pairs from different memos, each memo in one pair at most, in the order of the pieces."""
+    read = [one for one in map(_read, islice(pieces, _MOST_COMPARED)) if one.poles or one.numbers]
     found: list[Contradiction] = []
     used: set[str] = set()
-    for n, one in enumerate(read):
-        for other in read[n + 1 :]:
-            if one.piece.memo_id == other.piece.memo_id or {one.piece.memo_id, other.piece.memo_id} & used:
-                continue
-            if words := _differ_in_pole(one, other) or _differ_in_number(one, other):
-                found.append(_newer_first(one.piece, other.piece, words))
-                used |= {one.piece.memo_id, other.piece.memo_id}
+    for one, other in combinations(read, 2):
+        ids = {one.piece.memo_id, other.piece.memo_id}
+        if len(ids) == 2 and not ids & used and (words := _differ(one, other)):
+            found.append(_newer_first(one.piece, other.piece, words))
+            used |= ids
     return found
 
 
 def _read(piece: Piece) -> _Read:
     text = fold(ATOM.sub(" ", piece.text))
+    poles = {number: pole for number, (positive, negative) in enumerate(_POLES) if (pole := _pole(text, positive, negative))}
     numbers: dict[str, str] = {}
-    for number, unit in _NUMBER.findall(text):
-        numbers[unit.rstrip("s")] = "" if unit.rstrip("s") in numbers else number  # two of a unit: which is meant?
-    return _Read(piece, text, {unit: number for unit, number in numbers.items() if number})
+    for amount, unit in _NUMBER.findall(text) if _IS_RULE.search(text) else ():
+        numbers[unit.rstrip("s")] = "" if unit.rstrip("s") in numbers else amount  # two of a unit: which is meant?
+    bare = _IS_RULE.sub(" ", _NUMBER.sub(" ", text))
+    for number in poles:
+        for pattern in reversed(_POLES[number]):
+            bare = pattern.sub(" ", bare)
+    tokens = frozenset(cut(" ".join(_WORDS.findall(bare))))
+    return _Read(piece, tokens, poles, {unit: amount for unit, amount in numbers.items() if amount})
 
 
-def _differ_in_pole(one: _Read, other: _Read) -> tuple[str, str] | None:
-    for positive, negative in _POLES:
-        poles = [_pole(read.text, positive, negative) for read in (one, other)]
-        if all(poles) and poles[0][0] != poles[1][0]:
-            rests = [positive.sub(" ", negative.sub(" ", read.text)) for read in (one, other)]
-            if _same_thing(*rests):
-                return poles[0][1:], poles[1][1:]
-    return None
-
-
-def _pole(text: str, positive: re.Pattern[str], negative: re.Pattern[str]) -> str:
-    """``+`` or ``-`` and the word; empty when neither or both stand there."""
+def _pole(text: str, positive: re.Pattern[str], negative: re.Pattern[str]) -> tuple[bool, str] | None:
+    """None when neither or both of the opposites stand there."""
     against = negative.search(text)
     speaks = positive.search(negative.sub(" ", text))
-    if bool(against) == bool(speaks):
-        return ""
-    return f"-{against[0]}" if against else f"+{speaks[0]}" if speaks else ""
+    if against and not speaks:
+        return True, against[0]
+    return (False, speaks[0]) if speaks and not against else None
 
 
-def _differ_in_number(one: _Read, other: _Read) -> tuple[str, str] | None:
-    if not (_IS_RULE.search(one.text) and _IS_RULE.search(other.text)):
+def _differ(one: _Read, other: _Read) -> tuple[str, str] | None:
+    """What each says differently of the same thing."""
+    shared = len(one.tokens & other.tokens)
+    if shared < _LEAST_SHARED or shared < _SAME_THING * min(len(one.tokens), len(other.tokens)):
         return None
-    for unit, number in one.numbers.items():
-        theirs = other.numbers.get(unit)
-        if theirs and float(theirs) != float(number) and _same_thing(*(_NUMBER.sub(" ", read.text) for read in (one, other))):
-            return f"{number} {unit}", f"{theirs} {unit}"
+    for number, (is_denied, word) in one.poles.items():
+        theirs = other.poles.get(number)
+        if theirs and theirs[0] != is_denied:
+            return word, theirs[1]
+    for unit, amount in one.numbers.items():
+        their_amount = other.numbers.get(unit)
+        if their_amount and float(their_amount) != float(amount):
+            return f"{amount} {unit}", f"{their_amount} {unit}"
     return None
-
-
-def _same_thing(one: str, other: str) -> bool:
-    ours, theirs = (set(cut(" ".join(_WORDS.findall(text)))) for text in (one, other))
-    shared = len(ours & theirs)
-    return shared >= _LEAST_SHARED and shared >= _SAME_THING * min(len(ours), len(theirs))
 
 
 def _newer_first(one: Piece, other: Piece, words: tuple[str, str]) -> Contradiction:

@@ -14,6 +14,7 @@ from vaultbrain.answer.material import Material, Relative
 from vaultbrain.answer.reading import choose_reading
 from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
 from vaultbrain.index.fold import fold
+from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import WEAK
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
@@ -99,9 +100,12 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str]) -> Gather
 
 
 def worth_citing(hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
-    """(cited, further): each thing once, and without most weak hits: a list may end in doubtful ones, an answer may not."""
+    """(cited, further): each thing once, without most weak hits and without memos that only name things.
+
+    A list may end in doubtful ones, an answer may not; and a line of tags says nothing, however well it matches.
+    """
     first: dict[str, Hit] = {}
-    for hit in hits:
+    for hit in [hit for hit in hits if without_tags(hit.excerpt).strip()] or hits:
         first.setdefault(fold(hit.excerpt).strip(" .。!！"), hit)
     sure = [hit for hit in first.values() if hit.label != WEAK]
     weak = [hit for hit in first.values() if hit.label == WEAK and hit.score >= LEAST_CITED]

@@ -25,6 +25,8 @@ _SHORT_COLUMNS, _WHOLE_COLUMNS = 60, 120
 MAX_SHARED = 6
 #: Characters of a Chinese word at most.
 _LONGEST_WORD = 6
+#: Letters of a Latin word; characters that begin no word worth sharing.
+_SHORTEST_LATIN, _NO_BEGINNING = 3, "不没很也都就再把被在是有和与的了我你他她它这那"
 
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -40,10 +42,11 @@ _SAYS_LITTLE = frozenset(
         "还是 如果 因为 所以 但是 而且 或者 然后 已经 现在 时候 这样 那样 这里 那里 觉得 知道 可能 应该 需要 "
         "东西 很多 有些 其实 之后 之前 以后 以前 最后 开始 只是 还有 不要 不会 不能 今天 明天 昨天 的话 起来 "
         "出来 下来 里面 上面 下面 一点 有点 比较 非常 真的 每天 每次 不用 只要 只有 都是 也是 不过 虽然 于是 "
-        "这么 那么 为了 其中 还要 就会 不到 一定 大家 直接 一直 "
+        "这么 那么 为了 其中 还要 就会 不到 一定 大家 直接 一直 管理 情况 事情 问题 希望 最近 "
         "the and for with that this from have has was were are not but you your they them then than when what which who "
         "how why can could will would should into over about just also only more most some any all one two its our out "
-        "very been being there here because"
+        "very been being there here because too much many three four five first last after before although people think "
+        "like even still well really"
     ).split()
 )
 
@@ -171,7 +174,7 @@ def _closeness(piece: Piece, hit: Hit, tokens: set[str]) -> float:
 def shared_words(text: str, other: str, is_word: Callable[[str], bool]) -> list[str]:
     """Words of ``text`` that stand in ``other`` too, as written in ``text``, in its order; the longest of overlapping ones."""
     folded, theirs = fold_keeping_offsets(text), fold_keeping_offsets(other)
-    their_words = {word.rstrip(_ENDS) for word in _LATIN_WORD.findall(theirs)}
+    their_words = {bare for word in _LATIN_WORD.findall(theirs) if len(bare := word.rstrip(_ENDS)) >= _SHORTEST_LATIN}
     found = [
         (match.start(), match.start() + len(word))
         for match in _LATIN_WORD.finditer(folded)
@@ -191,7 +194,7 @@ def _shared_in_run(folded: str, start: int, end: int, theirs: str, is_word: Call
         for length in range(min(_LONGEST_WORD, end - start), 1, -1):
             word = folded[start : start + length]
             if word in theirs and word not in _SAYS_LITTLE and is_word(word):
-                found.append((start, start + length))
+                found += [(start, start + length)] if word[0] not in _NO_BEGINNING else []
                 start += length
                 break
         else:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_quote, shown_title, shown_word
-from vaultbrain.answer.conclusion import unmet_words
+from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_quote, shown_title
 from vaultbrain.answer.context import EXPLORE
 from vaultbrain.answer.sections import part_name
+from vaultbrain.answer.topic import shown_word, unmet_words
 from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 
@@ -83,7 +83,10 @@ def _contradictions(result: SearchResult, context: AnswerContext, arranged: Arra
 
 def _gaps(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> Iterator[str]:
     join = words("list_join").join
-    untouched = [part_name(part.text, words) for part in arranged.matched if not part.touches]
+    found = [any(hit.label != WEAK for hit in hits) for hits in context.part_hits]
+    untouched = [
+        part_name(p.text, words) for p, is_near in zip(arranged.matched, found, strict=False) if not p.touches and not is_near
+    ]
     if untouched:
         yield words("gap_parts", parts=join(untouched))
     if context.mode != EXPLORE:
@@ -106,14 +109,15 @@ def _next(result: SearchResult, context: AnswerContext, arranged: Arranged, word
     if tasks:
         yield words("next_tasks", pieces=listed(_quoted(piece, result.hits, words) for piece in tasks))
     relatives = {r.memo_id: r for hit in result.hits for r in context.material.relatives.get(hit.memo_id, ())}
-    shown = [
+    titled = [
         words("titled", link=link_to_relative(r), title=shown_title(r.title)).strip()
         for memo_id, r in relatives.items()
         if memo_id not in cited
     ]
-    if shown:
-        yield words("next_relatives", links=listed(shown[:MAX_NAMED]))
-    hits = [hit for hit in (*context.further, *result.hits) if hit.memo_id not in cited or hit.label == WEAK]
+    if titled:
+        yield words("next_relatives", links=listed(titled[:MAX_NAMED]))
+    shown = {item.memo_id for section in arranged.sections for item in section.items}
+    hits = [hit for hit in (*context.further, *result.hits) if hit.memo_id not in shown]
     hits.sort(key=lambda hit: hit.label == WEAK)
     if hits:
         yield words("next_hits", links=listed(_titled(hit, words) for hit in hits[:MAX_NAMED]))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 OPEN_TASK, DONE_TASK = " ", "x"
 
-#: Columns of a sentence that is too short to stand alone; it takes the next one along. Characters up to which a list item is whole.
+#: Columns of a sentence that is too short to stand alone: it takes the next one along. Characters up to which a list item is
+#: whole.
 _SHORTEST_COLUMNS = 22
 _LONGEST_ITEM = 140
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_title, shown_word
+from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_title
 from vaultbrain.answer.pieces import LIST_MARK
+from vaultbrain.answer.topic import shown_word
 from vaultbrain.retrieve.fusion import STRONG
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 

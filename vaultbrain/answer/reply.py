@@ -22,7 +22,6 @@ MAX_REPLY_CHARS = 50_000
 #: Sentences that are looked at; the form asked for has at most 3 and 2 for each of some themes.
 MAX_STATEMENTS = 60
 
-_THOUGHTS = re.compile(r"<think>.*?</think>|^.*?</think>", re.DOTALL)
 _FENCE = re.compile(r"```(?P<info>[^\n`]*)\n?(?P<inner>.*?)(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _JSON_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(?P<inner>.*?)\n?```\s*", re.DOTALL | re.IGNORECASE)
 
@@ -70,9 +69,9 @@ def read_reply(content: str, given: Collection[str]) -> Reply:
 
     Plain text has a conclusion only; front matter and headings in it are lines like any other.
     """
-    said = _THOUGHTS.sub("", _clean(content))
-    if len(said) > MAX_REPLY_CHARS:
+    if len(content) > MAX_REPLY_CHARS:
         return Reply(())
+    said = _clean(content)
     form = _form_in(said)
     if form is not None:
         conclusion = tuple(_statements(form.get("conclusion"), given))

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.citing import inline, link_to, links_of, shown_date, shown_word
-from vaultbrain.answer.conclusion import said_filters, worth_reading
+from vaultbrain.answer.citing import inline, link_to, links_of, shown_date
+from vaultbrain.answer.conclusion import worth_reading
 from vaultbrain.answer.context import MATCH
 from vaultbrain.answer.outlook import counted_tags
+from vaultbrain.answer.topic import said_filters, shown_word
+from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 
 if TYPE_CHECKING:
@@ -20,11 +22,15 @@ if TYPE_CHECKING:
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.wording import Words
     from vaultbrain.retrieve.coverage import VariantCoverage
+    from vaultbrain.retrieve.filters import Ignored
     from vaultbrain.retrieve.search import SearchResult
 
 #: Days after which the mirror may be behind. Strong and related memos above which a question is too broad.
 OLD_MIRROR_DAYS, TOO_BROAD = 7, 40
+#: Characters of a query word of a passage; what is longer is a part of its text.
+_LONGEST_OF_PASSAGE = 16
 #: Shortcomings of the search that change what is found; the others only its order or its words.
+_HINTS = ("after", "before", "tag", "visibility", "is", "has")
 _GRAVE = ("no_vectors", "no_model")
 
 
@@ -33,12 +39,18 @@ def notices(result: SearchResult, context: AnswerContext, words: Words) -> list[
     coverage = result.coverage
     found = [words("mirror_old", days=context.age_days)] if (context.age_days or 0) >= OLD_MIRROR_DAYS else []
     found += [words(s.code, reason=inline(s.reason)) for s in coverage.degraded if s.code in _GRAVE]
-    found += [words("filter_ignored", text=inline(text)) for text in coverage.filters_ignored]
+    found += [words("filter_ignored", text=inline(item.text), hint=_hint(item, words)) for item in result.query.ignored]
     on_subject = coverage.strong_memos + coverage.related_memos
     if on_subject > TOO_BROAD and context.mode != MATCH:
         ways = words("list_join").join(_narrower(result, context, words))
         found.append(words("too_broad", count=on_subject, cited=len(result.hits), ways=ways))
     return found
+
+
+def _hint(ignored: Ignored, words: Words) -> str:
+    """How the condition would have to be written."""
+    name = fold(ignored.text).lstrip("-").partition(":")[0]
+    return words(f"hint_{name}") if name in _HINTS else inline(ignored.reason)
 
 
 def _narrower(result: SearchResult, context: AnswerContext, words: Words) -> Iterator[str]:
@@ -76,7 +88,8 @@ def grouped(value: int) -> str:
 
 def _channels(result: SearchResult, context: AnswerContext, words: Words) -> Iterator[str]:
     coverage, join = result.coverage, words("list_join").join
-    queries = [_query_word(variant, result, words) for variant in coverage.variants if len(variant.text) <= LONGEST_WITH_FILTERS]
+    longest = _LONGEST_OF_PASSAGE if context.mode == MATCH else LONGEST_WITH_FILTERS
+    queries = [_query_word(variant, result, words) for variant in coverage.variants if len(variant.text) <= longest]
     if queries:
         yield words("queries", words=join(queries))
     if filters := said_filters(result.query.conditions, words):
@@ -136,6 +149,6 @@ def _writer(result: SearchResult, context: AnswerContext, words: Words) -> Itera
         yield words("written_dropped", count=written.dropped)
     if written.withheld:
         yield words("written_withheld", count=written.withheld)
-    prompt, completion = written.prompt_tokens, written.completion_tokens
+    prompt, completion = written.prompt_tokens or 0, written.completion_tokens or 0
     if prompt or completion:
         yield words("written_tokens", total=grouped(prompt + completion), prompt=grouped(prompt), completion=grouped(completion))

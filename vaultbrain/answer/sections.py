@@ -9,16 +9,15 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.answer.best import best_pieces, pieces_by_memo, rank
-from vaultbrain.answer.citing import inline, link_to, shown_line, shown_title, shown_topic
+from vaultbrain.answer.best import best_pieces, heading_of, pieces_by_memo, rank
+from vaultbrain.answer.citing import inline, link_to, shown_line, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
-from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, explore
+from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, asked_for, explore
 from vaultbrain.answer.matching import MatchedPart, match_parts
-from vaultbrain.answer.pieces import ADDRESS, bare_line, columns, says_something, sentences, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, bare_line, says_something, sentences, without_edge_tags
 from vaultbrain.answer.themes import group_by_theme
+from vaultbrain.answer.topic import said_filters, shown_topic, topic_in
 from vaultbrain.answer.wording import Words
-from vaultbrain.index.fold import fold
-from vaultbrain.index.tokens import cut
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.vault.markdown import split_blocks
@@ -34,14 +33,13 @@ if TYPE_CHECKING:
 #: Lines with addresses shown of one memo.
 MAX_ADDRESS_LINES = 6
 #: Columns of a part of a passage in a heading.
-PART_COLUMNS = 44
+PART_COLUMNS = 56
 
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
-_CUT_CODE_COLUMNS = 120
 _HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
-_SPACE_AT_MARK = re.compile(r"\s+(?=[？：，])")
 #: Share of the hits that have to speak to a sub-question; below it they are better sorted by what they are about.
 _LEAST_SPOKEN = 0.4
+#: Memos from which on sub-questions are worth headings even if one memo speaks to each.
+_ENOUGH_MEMOS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,60 +98,55 @@ def arrange(result: SearchResult, context: AnswerContext) -> Arranged:
     if context.mode == MATCH:
         near = result.hits  # a passage shares little with anything; what is near enough to be cited is near enough to compare
     desk = _Desk(result, context, Words(context.language), near, pieces_by_memo(result.hits, context))
-    if not near:
-        return Arranged()
-    if context.mode == MATCH and context.passage_parts:
+    if context.mode == MATCH and context.passage_parts and near:
         return _by_part(desk)
-    if context.mode == EXPLORE:
-        arranged = _by_subquestion(desk)
-        if arranged.sections:
-            return arranged
-        return replace(arranged, sections=_by_theme(desk))
-    return Arranged(_by_theme(desk))
+    arranged = _by_subquestion(desk) if context.mode == EXPLORE else Arranged()
+    if not arranged.sections and near:
+        arranged = replace(arranged, sections=_by_theme(desk))
+    if len(arranged.sections) > 1:
+        return arranged
+    return replace(arranged, sections=(*arranged.sections, *_loosely_related(desk)))
+
+
+def _loosely_related(desk: _Desk) -> list[Section]:
+    """The weak hits, where there is little else to show; one alone is not worth a heading."""
+    weak = [hit for hit in desk.result.hits if hit not in desk.near]
+    items = _bare_tags_last([_gist(desk, hit) for hit in weak])
+    return [Section(desk.words("loosely"), items)] if len(items) > 1 else []
 
 
 # by theme
 
 
 def _by_theme(desk: _Desk) -> tuple[Section, ...]:
-    topic = shown_topic(desk.result) or desk.words("this")
+    filters = desk.words("list_join").join(said_filters(desk.result.query.conditions, desk.words))
+    topic = shown_topic(desk.result) or (filters if not desk.result.query.topic else "") or desk.words("this")
     themes = group_by_theme(desk.near, desk.context.material, desk.result.query.topic)
     is_list = desk.context.mode == INVENTORY
     sections = []
     for theme in themes:
         name = inline(theme.name) or (desk.words("other_theme") if len(themes) > 1 else topic)
-        items = [_resource(desk, hit) if is_list else gist(desk.result, hit, desk.pieces[hit.memo_id]) for hit in theme.hits]
+        items = [_resource(desk, hit) if is_list else _gist(desk, hit) for hit in theme.hits]
         if is_list:
             items.sort(key=lambda item: not (item.lines or ADDRESS.search(item.text)))
-        sections.append(Section(name, tuple(items)))
+        sections.append(Section(name, _bare_tags_last(items)))
     return tuple(sections)
 
 
-def gist(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> Item:
-    """The piece that answers best; a line of code or of a table where that is what was found."""
-    first = hit.excerpt.split("\n")[0]
-    if _FENCE.match(first):
-        code = _best_line([line for line in hit.excerpt.split("\n") if not _FENCE.match(line)], hit)
-        shown = " ".join(code.split()).replace("`", "'")
-        return _item(
-            hit, f"`{shown}`" if columns(shown) <= _CUT_CODE_COLUMNS else f"`{shown[:_CUT_CODE_COLUMNS].rstrip()}…`", hit.anchor
-        )
-    if not pieces or first.startswith("|"):
-        lines = [bare for line in hit.excerpt.split("\n") if (bare := without_edge_tags(bare_line(line)[0])).strip("|-: ")]
-        line = _best_line([line for line in lines if says_something(line)] or lines, hit)
-        return _item(hit, shown_line(line) or shown_title(hit.title), hit.anchor)
-    piece = best_pieces(rank(result, hit, pieces), hit)[0]
-    return _item(hit, shown_line(piece.text), piece.anchor)
+def _bare_tags_last(items: Sequence[Item]) -> tuple[Item, ...]:
+    return tuple(sorted(items, key=lambda item: not says_something(item.text.replace("\\#", "#")) and not item.lines))
+
+
+def _gist(desk: _Desk, hit: Hit) -> Item:
+    """The piece that answers best, or the first line of a memo that says nothing."""
+    best = best_pieces(rank(desk.result, hit, [*heading_of(hit, desk.context), *desk.pieces[hit.memo_id]]), hit)
+    if best:
+        return _item(hit, shown_line(best[0].text), best[0].anchor)
+    return _item(hit, shown_line(bare_line(hit.excerpt.split("\n")[0])[0]) or shown_title(hit.title), hit.anchor)
 
 
 def _item(hit: Hit, text: str, anchor: str) -> Item:
     return Item(hit.memo_id, text, link_to(hit, anchor), anchor)
-
-
-def _best_line(lines: Sequence[str], hit: Hit) -> str:
-    """The line with the most words of the question; the first of equals."""
-    tokens = set(cut(" ".join(hit.matched)))
-    return max(lines, key=lambda line: len(tokens & set(cut(fold(line)))), default="")
 
 
 # an inventory
@@ -165,7 +158,7 @@ def _resource(desk: _Desk, hit: Hit) -> Item:
     lines = [(anchor, line) for anchor, block in blocks for line in _lines_of(block)]
     found = [(anchor, line) for anchor, line in lines if ADDRESS.search(line)]
     if not found:
-        return gist(desk.result, hit, desk.pieces[hit.memo_id])
+        return _gist(desk, hit)
     said = [(anchor, line) for anchor, line in lines if not ADDRESS.search(line)]
     is_bare = len(found) == 1 and not says_something(ADDRESS.sub("", found[0][1]))
     if (len(found) == 1 and not is_bare) or not said or lines[0] == found[0]:
@@ -224,7 +217,7 @@ def part_name(text: str, words: Words) -> str:
 
 def _compared(desk: _Desk, touch: Touch) -> Item:
     if touch.sentence is None:
-        item = gist(desk.result, touch.hit, ())
+        item = _gist(desk, touch.hit)
     else:
         item = _item(touch.hit, shown_line(touch.sentence.text), touch.sentence.anchor)
     return replace(item, words=tuple(map(inline, touch.shared)))
@@ -240,25 +233,30 @@ def _by_subquestion(desk: _Desk) -> Arranged:
         for hit in desk.near
     }
     exploration = explore(voices, desk.context.question)
-    if len(desk.near) - len(exploration.elsewhere) < _LEAST_SPOKEN * len(desk.near):
-        return Arranged(exploration=exploration)
+    if not _worth_headings(exploration, desk):
+        return Arranged(exploration=replace(exploration, questions=(), silent=()))
     hits = {hit.memo_id: hit for hit in desk.near}
     sections = [Section(subquestion(q.name, desk.result, desk.words), _spoken(q, hits)) for q in exploration.questions]
     if exploration.elsewhere:
-        rest = [gist(desk.result, hits[memo_id], desk.pieces[memo_id]) for memo_id in exploration.elsewhere]
-        sections.append(Section(desk.words("besides"), tuple(rest)))
+        rest = [_gist(desk, hits[memo_id]) for memo_id in exploration.elsewhere]
+        sections.append(Section(desk.words("besides"), _bare_tags_last(rest)))
     return Arranged(tuple(sections), exploration)
+
+
+def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
+    """Whether enough memos speak to sub-questions; a few memos are better sorted by what they are about."""
+    asked = asked_for(desk.context.question)
+    questions, near = exploration.questions, len(desk.near)
+    is_shared = any(len(question.memo_ids) > 1 or question.name in asked for question in questions)
+    is_several = len(questions) > 1 and near >= _ENOUGH_MEMOS
+    return (is_shared or is_several) and near - len(exploration.elsewhere) >= _LEAST_SPOKEN * near
 
 
 def subquestion(name: str, result: SearchResult, words: Words) -> str:
     """In the language of the question and naming the topic; a topic that is one Latin word is asked for as a tool is."""
-    topic = shown_topic(result)
-    if not topic:
-        return words(f"ask_{name}", topic=words("this"))
-    is_tool = name == "how" and topic.isascii() and " " not in topic
-    spaced = words("topic_latin", topic=topic) if topic.isascii() else topic
-    asked = words("ask_use" if is_tool else f"ask_{name}", topic=spaced)
-    return _SPACE_AT_MARK.sub("", asked).strip()
+    topic = shown_topic(result) or words("this")
+    is_tool = name == "how" and topic.isascii() and " " not in topic and topic != words("this")
+    return topic_in("ask_use" if is_tool else f"ask_{name}", topic, words)
 
 
 def _spoken(question: SubQuestion, hits: Mapping[str, Hit]) -> tuple[Item, ...]:

@@ -79,7 +79,10 @@ _JOINER = "\u200d"
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """``text`` may have several lines, each verbatim in the block; ``anchor`` is the block's id without ``^``, or empty."""
+    """``text`` may have several lines, each verbatim in the block; ``anchor`` is the block's id without ``^``, or empty.
+
+    Verbatim as it reads: a mark that is left alone where its partner was cut off is escaped.
+    """
 
     text: str
     anchor: str
@@ -174,7 +177,12 @@ def cut_excerpt(text: str, wanted: Wanted, *, is_introduced: bool = False) -> st
     ``is_introduced``: what stands before the block says that all of it answers. Code keeps its fence and a table its head, so
     that both look in an answer as they do in the memo.
     """
-    scale = _Scale(wanted)
+    shown = _pieces_that_answer(text, _Scale(wanted), is_introduced=is_introduced)
+    sound = neutralise(shown)  # half of a formula or of a code span over two lines would be live, or open
+    return text if sound != shown and len(text) <= MAX_CHARS and text.count("\n") < MAX_LINES else sound
+
+
+def _pieces_that_answer(text: str, scale: _Scale, *, is_introduced: bool) -> str:
     lines = text.split("\n")
     kind = next((block.kind for block in split_blocks(text)), "paragraph")
     if kind == "fence" and len(lines) > 1:
@@ -187,7 +195,7 @@ def cut_excerpt(text: str, wanted: Wanted, *, is_introduced: bool = False) -> st
         return text
     lines = [line.rstrip() for line in lines if not _LINE_IS_BARE.match(line)]
     lines = [line for line in lines if without_tags(line).strip()] or lines
-    return neutralise("\n".join(_shown(lines, scale, is_introduced=is_introduced)))
+    return "\n".join(_shown(lines, scale, is_introduced=is_introduced))
 
 
 def _rows(lines: Sequence[str], scale: _Scale, *, around: bool) -> list[str]:

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.chat import ChatModel, ask_chat
+from vaultbrain.chat import ChatModel, ask_chat, without_thoughts
 from vaultbrain.errors import ChatFailed, SuggestionsUnavailable
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
@@ -42,7 +42,6 @@ Reply with a JSON array of at most {MAX_VARIANTS} strings and with nothing else.
 four words, without punctuation. Leave out the words of the question and words so general that any memo may contain them."""
 
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
-_THOUGHTS = re.compile(r"<think>.*?</think>|^.*?</think>", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•·]\s+|\(?\d{1,2}[.)、]\s*)")
 _QUOTES = "\"'“”‘’「」『』《》` "
 #: What words are made of: letters, digits, and the few signs inside names (c++, node.js, ci/cd). No markup, no address.
@@ -87,7 +86,7 @@ def _no_use(model: ChatModel, reason: str) -> SuggestionsUnavailable:
 
 def read_variants(content: str, question: str) -> tuple[str, ...]:
     """The usable variants in a model's answer: a JSON array, alone or among other text, or one variant a line. May be empty."""
-    said = _THOUGHTS.sub("", content)
+    said = without_thoughts(content)
     array = _array_in(said)
     if array is not None:
         return _distinct((_plain(item) for item in array if isinstance(item, str)), question)

@@ -21,28 +21,37 @@ GENERATION = "export"
 
 
 class ExportSource:
-    """The memos in the file at ``path``. Links are made only when ``public_url`` says where the memos came from."""
+    """The memos in the file at ``path``, as they were when they were first asked for.
+
+    Links are made only when ``public_url`` says where the memos came from.
+    """
 
     is_export = True
 
     def __init__(self, path: Path, public_url: str = "") -> None:
         self._path = path
         self._public_url = public_url
+        self._memos: dict[str, Memo] | None = None
 
     def list_memos(self) -> Listing:
         """All memos of the file, each id once, the newest of its versions. Raises ``ExportUnreadable``."""
-        memos: dict[str, Memo] = {}
-        for memo in self._read():
-            known = memos.get(memo.id)
-            if known is None or known.updated < memo.updated:
-                memos[memo.id] = memo
-        return Listing(tuple(memos.values()), Origin(str(self._path), GENERATION))
+        return Listing(tuple(self._by_id().values()), Origin(str(self._path), GENERATION))
 
     def fetch_memo(self, memo_id: str) -> Memo | None:
-        return next((memo for memo in self.list_memos().memos if memo.id == memo_id), None)
+        return self._by_id().get(memo_id)
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _by_id(self) -> dict[str, Memo]:
+        if self._memos is None:
+            memos: dict[str, Memo] = {}
+            for memo in self._read():
+                known = memos.get(memo.id)
+                if known is None or known.updated < memo.updated:
+                    memos[memo.id] = memo
+            self._memos = memos
+        return self._memos
 
     def _read(self) -> list[Memo]:
         try:
