@@ -41,7 +41,7 @@ def test_parts_are_the_passages_own_words_without_its_marks() -> None:
     first, second = parts_of(PASSAGE)
     assert first.startswith("家里的照片")
     assert second.split("\n") == [
-        "孩子睡前总是磨蹭，故事讲完关灯，顺序固定之后好了一些，",
+        "孩子睡前总是磨蹭，故事讲完关灯，顺序固定之后好些，",
         "希望能坚持下去，也想看看别人怎么做。",
     ]
     assert all(line in PASSAGE for part in (first, second) for line in part.split("\n"))

@@ -358,7 +358,7 @@ class Brain:
         if catalog.answers.has_any():
             from vaultbrain.answer.living import age_answers
 
-            living = self._answer_wiring(catalog).living(looks_for_new=looks_for_new)
+            living = self._answer_wiring(catalog).aging(looks_for_new=looks_for_new)
             aged = age_answers(living, lambda done, total: progress("answers", done, total))
             report.answers_stale = len(aged.stale)
             report.failed += [{"answer": path, "reason": reason} for path, reason in aged.failed.items()]

@@ -5,6 +5,7 @@ Imported by ``wiring`` inside the methods that answer, so that a sync that finds
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,11 @@ class AnswerWiring:
             now=self._now,
             write=self._write if self._writer else None,
         )
+
+    def aging(self, *, looks_for_new: bool) -> LivingParts:
+        """For a look at all answers, which asks no chat model for other words: nobody is there who wanted that sent."""
+        self._search_parts = replace(self._search_parts, suggest=None)
+        return self.living(looks_for_new=looks_for_new)
 
     def living(self, *, looks_for_new: bool = True) -> LivingParts:
         return LivingParts(self.asking(), self._catalog.content_hashes, self._places, looks_for_new)

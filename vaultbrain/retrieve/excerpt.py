@@ -7,6 +7,7 @@ address, a link, a code span, an emoji or a short quotation.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ _MAX_ADDRESSES = 4
 _LONGEST_INTRODUCTION = 48
 #: Words of an item that are asked for, not only near to it, so that the items around need not be shown; unless what is shown has
 #: fewer characters than this.
-_ASKED_FOR, _LEAST_SHOWN = 0.6, 16
+_ASKED_FOR, _LEAST_SHOWN = 0.65, 16
 #: Characters of a quotation or of brackets that stay whole, and of an address or a link: longer ones are cut like any text.
 _LONGEST_QUOTATION, _LONGEST_LINK = 120, 600
 #: A cut at the end of a clause is preferred from this share of the room on.
@@ -115,9 +116,14 @@ class _Scale:
         words = set(cut(fold(without_tags(text))))
         return {token: weight for token, weight in self.weights.items() if token in words}
 
-    def nearness(self, text: str) -> float:
-        """The share of the nearest chunk's words that it has, 0..1."""
-        return len(self.near & set(cut(fold(text)))) / len(self.near) if self.near else 0.0
+    def share(self, block: str) -> float:
+        """How much of the nearest chunk's words a block has, 0..1; however long the block is."""
+        return len(self.near & set(cut(fold(block)))) / len(self.near) if self.near else 0.0
+
+    def nearness(self, piece: str) -> float:
+        """How like the nearest chunk a line or a sentence is, 0..1: the cosine of their sets of words."""
+        words = set(cut(fold(piece)))
+        return len(self.near & words) / math.sqrt(len(self.near) * len(words)) if self.near and words else 0.0
 
     def worth(self, text: str) -> float:
         return sum(self.met(text).values()) + _NEAREST_PIECE_WEIGHT * self.nearness(text)
@@ -146,7 +152,7 @@ def _judged(texts: Sequence[str], scale: _Scale) -> Iterator[tuple[float, bool]]
         following = texts[number + 1] if number + 1 < len(texts) else ""
         own = scale.met(text)
         met = {token: _INTRODUCED * weight for token, weight in handed_on.items()} | own
-        worth = sum(met.values()) + _NEAREST_WEIGHT * scale.nearness(text)
+        worth = sum(met.values()) + _NEAREST_WEIGHT * scale.share(text)
         addresses = min(len(_ADDRESS.findall(text)), _MAX_ADDRESSES)
         worth += addresses * (_WANTED_ADDRESS_WORTH if scale.addresses else _ADDRESS_WORTH)
         is_introduced = bool(handed_on) and sum(handed_on.values()) >= sum(own.values())

@@ -1,0 +1,457 @@
+"""The content of answers: what is said in each mode, quoted from where, and what is said when something is missing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from obsidian import as_read
+
+from vaultbrain.answer.compose import TEMPLATE, Answer, choose_mode, compose
+from vaultbrain.answer.context import AnswerContext, Reading
+from vaultbrain.answer.material import Material, Relative
+from vaultbrain.answer.wording import HEADINGS, LANGUAGES
+from vaultbrain.memo import tags_of, title_of
+from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
+from vaultbrain.retrieve.query import read_query
+from vaultbrain.retrieve.search import Hit, SearchResult
+from vaultbrain.vault.markdown import anchor_id, anchorable, neutralise, split_blocks
+from vaultbrain.vault.templates import Templates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+NOW = datetime(2026, 11, 30, 15, 4, 5, tzinfo=UTC)
+DAY = 86_400
+SITES = (
+    "影视网站合集 #观影\n\n- 片源 https://a.example/films 字幕全\n- 片单 https://a.example/list\n\n"
+    "- 日历 https://a.example/cal\n- 五 https://a.example/5\n- 六 https://a.example/6\n- 七 https://a.example/7\n"
+    "- 八 https://a.example/8"
+)
+
+
+@dataclass
+class Corpus:
+    """Memos by id, newest last, as a search for ``question`` found them: all strong, but for those in ``labels``."""
+
+    memos: Mapping[str, str]
+    question: str = "观影"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    blocks: dict[str, list[tuple[str, str]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.blocks = {memo_id: _blocks(memo_id, text) for memo_id, text in self.memos.items()}
+
+    def hit(self, memo_id: str, place: int) -> Hit:
+        anchor, text = self.blocks[memo_id][0]
+        created = int(NOW.timestamp()) - (len(self.memos) - place) * DAY
+        topic = read_query(self.question).topic.split()
+        matched = tuple(word for word in topic if word in self.memos[memo_id].casefold())
+        title, label = title_of(self.memos[memo_id]), self.labels.get(memo_id, "强")
+        return Hit(memo_id, label, 0.5, title, text, anchor, f"M ({memo_id}).md", "", matched, ("keyword",), created, 0.5)
+
+    def result(self, **coverage: Any) -> SearchResult:
+        hits = tuple(self.hit(memo_id, place) for place, memo_id in enumerate(self.memos))
+        labels = [hit.label for hit in hits]
+        found = Coverage(100, 100, 200, 200, "m", "", strong_memos=labels.count("强"), related_memos=labels.count("相关"))
+        return SearchResult(read_query(self.question), hits, replace(found, **coverage))
+
+    def context(self, mode: str = "explore", language: str = "zh-Hans", **more: Any) -> AnswerContext:
+        tags = {memo_id: tags_of(text) for memo_id, text in self.memos.items()}
+        material = Material(tags, self.blocks, is_word=lambda word: word in {"备份", "硬盘", "照片", "观影"})
+        return AnswerContext(
+            question=self.question,
+            mode=mode,
+            language=language,
+            now=NOW,
+            when="2026-11-30 15:00",
+            model="e5",
+            reading=Reading("from_server", read=1),
+            **{"material": material} | more,
+        )
+
+
+def _blocks(memo_id: str, text: str) -> list[tuple[str, str]]:
+    blocks = anchorable(split_blocks(neutralise(text)))
+    return [(anchor_id(memo_id, number), block.text) for number, block in enumerate(blocks, 1)]
+
+
+def sleep() -> Corpus:
+    return Corpus(
+        {
+            "1": "睡前先关灯，然后讲三件今天的事 #睡眠\n\n- [ ] 买遮光窗帘",
+            "2": "试了四周，睡眠的效果比吃药好 #睡眠",
+            "3": "咖啡别在三点以后喝，睡眠会变差 #睡眠",
+            "4": "每晚睡眠的流程固定：先洗澡，再讲故事 #睡眠",
+            "5": "白噪音试过，睡眠没有好转",
+            "6": "月亮很圆，睡眠很浅",
+        },
+        "睡眠",
+    )
+
+
+def note(answer: Answer, tmp_path: Path) -> str:
+    return Templates(tmp_path).render(TEMPLATE, answer.values)
+
+
+def wrongly_quoted(answer: Answer, blocks: Mapping[str, Sequence[tuple[str, str]]]) -> list[str]:
+    """Texts of items that do not stand word for word, but for a cut at the end, in the block that their link names."""
+    wrong = []
+    for theme in answer.as_json["themes"]:
+        for item in theme["items"]:
+            for text, anchor in [(item["text"], item["anchor"]), *((line["text"], line["anchor"]) for line in item["lines"])]:
+                block = " ".join(as_read(dict(blocks[item["memo_id"]]).get(anchor, "")).split())
+                if as_read(text).strip("…` ") not in block:
+                    wrong.append(text)
+    return wrong
+
+
+# modes
+
+
+@pytest.mark.parametrize(
+    ("question", "mode"),
+    [
+        ("帮我找和观影有关的资源", "inventory"),
+        ("有哪些備份工具", "inventory"),
+        ("which books did I want", "inventory"),
+        ("#观影", "inventory"),
+        ("tag:观影 after:2025", "inventory"),
+        ("观影", "explore"),
+        ("试过哪些有效的办法？怎么睡得好", "explore"),
+        ("how do I undo a commit", "explore"),
+        ("a playlist of mine", "explore"),
+        ("照片要备份。" * 40, "match"),
+    ],
+)
+def test_the_question_chooses_the_mode(question: str, mode: str) -> None:
+    """Lists for what exists, exploring for how and why, comparing for what is too long for a question; a wish goes first."""
+    assert choose_mode(question, "auto") == mode
+    assert choose_mode(question, "match") == "match"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("mode", ["inventory", "match", "explore"])
+def test_every_item_is_verbatim_in_the_block_that_its_link_names(mode: str, language: str, tmp_path: Path) -> None:
+    """In all modes and languages, for memos of every kind; no strong or related memo is missing, none stands thrice."""
+    memos = {
+        "1": SITES,
+        "2": "# 标题一行，也说了一些观影的事情\n\n```sh\nls 观影\n```",
+        "3": "| 片 | 分 |\n|---|---|\n| 观影甲 | 5 |",
+        "4": "#观影 #资源",
+        "5": "> 引用一句观影的话。 #观影 中间 #标签 还有话",
+        "6": "观影" + "，很长很长的一句话" * 30,
+        "7": "[[别处]] <% tp.x %> `观影 [[x]]` $a$ ^anchor",
+    }
+    corpus = Corpus(memos)
+    parts = {"passage_parts": ("观影要看网站", "别的"), "part_hits": [corpus.result().hits, ()]} if mode == "match" else {}
+    answer = compose(corpus.result(), corpus.context(mode, language, **parts))
+    assert wrongly_quoted(answer, corpus.blocks) == []
+    shown = [memo_id for theme in answer.as_json["themes"] for memo_id in theme["memo_ids"]]
+    assert set(shown) == set(memos)
+    assert max(map(shown.count, shown)) <= 2
+    text = note(answer, tmp_path)
+    assert "<%" not in text.replace("\\<%", "")
+    themes = text.split("\n## ")[2]
+    assert not re.search(r"(?<![\\\w(])#(?:观影|资源|标签)", re.sub(r"\[\[.*?\]\]|`[^`]*`", "", themes))
+
+
+# inventory
+
+
+def test_an_inventory_lists_addresses_first_and_all_of_a_list_up_to_a_limit(tmp_path: Path) -> None:
+    """What it is, then its addresses below; the link is repeated where another block begins; the rest is counted."""
+    corpus = Corpus({"1": "观影以后睡得晚", "2": SITES, "3": "观影入口 https://b.example/"}, "观影资源")
+    answer = compose(corpus.result(), corpus.context("inventory"))
+    (theme,) = answer.as_json["themes"]
+    assert theme["memo_ids"] == ["2", "3", "1"]
+    first = theme["items"][0]
+    assert first["text"] == "影视网站合集"
+    assert first["lines"][0] == {"text": "片源 https://a.example/films 字幕全", "anchor": "m2-2"}
+    assert len(first["lines"]) == 6
+    text = note(answer, tmp_path)
+    assert "  - …另有 1 个" in text
+    assert text.count("[[M (2)#^m2-2|#2]]") >= 1
+    assert "共有 8 个网址，在 2 条里" in text
+
+
+# exploration
+
+
+def test_an_exploration_asks_subquestions_that_name_the_topic(tmp_path: Path) -> None:
+    """Headings in the language of the question; what speaks to none stands last."""
+    corpus = sleep()
+    answer = compose(corpus.result(), corpus.context())
+    names = [theme["name"] for theme in answer.as_json["themes"]]
+    assert names[0] == "关于睡眠，可以怎么做？"
+    assert "睡眠：经验和效果如何？" in names
+    assert answer.as_json["themes"][-1] == answer.as_json["themes"][-1] | {"name": "另外还提到", "memo_ids": ["6"]}
+    assert [q["name"] for q in answer.as_json["subquestions"]][:2] == ["how", "experience"]
+    english = compose(Corpus(corpus.memos, "睡眠").result(), corpus.context(language="en"))
+    assert english.as_json["themes"][0]["name"] == "睡眠: how is it done?"
+
+
+def test_latin_topics_stand_apart_from_chinese_words() -> None:
+    """怎么用 NotebookLM？ with one space, none before the mark."""
+    memos = {str(n): f"先打开 NotebookLM，然后传第 {n} 篇" for n in range(4)}
+    corpus = Corpus(memos, "NotebookLM")
+    assert compose(corpus.result(), corpus.context()).as_json["themes"][0]["name"] == "怎么用 NotebookLM？"
+
+
+def test_contradictions_are_quoted_with_their_dates_the_newer_first(tmp_path: Path) -> None:
+    """Both sides, both linked, in a part of their own."""
+    memos = {
+        "1": "睡前喝牛奶对睡眠有用",
+        "2": "睡前喝牛奶对睡眠没用",
+        "3": "先关灯，睡眠就好",
+        "4": "睡眠的流程：先洗澡",
+    }
+    corpus = Corpus(memos, "睡眠")
+    answer = compose(corpus.result(), corpus.context())
+    (line,) = answer.as_json["outlook"]["contradictions"]
+    assert line == (
+        "2026-11-27 写的是「睡前喝牛奶对睡眠没用」[[M (2)#^m2-1|#2]]，2026-11-26 写的是「睡前喝牛奶对睡眠有用」[[M (1)#^m1-1|#1]]"
+    )
+    assert answer.as_json["contradictions"][0]["words"] == ["没用", "有用"]
+    assert "## 说法不一\n" in note(answer, tmp_path)
+
+
+def test_gaps_and_what_to_look_at_next_are_named() -> None:
+    """Silent sub-questions, words in no memo, old memos; open to-dos, relatives, uncited hits, tags."""
+    corpus = sleep()
+    result = corpus.result(variants=[VariantCoverage("睡眠", "part", 1, "", 6), VariantCoverage("观影", "part", 1, "", 0)])
+    result = replace(result, query=read_query("睡眠 观影"))
+    further = replace(corpus.hit("6", 0), memo_id="9", title="午睡", note="M (9).md", label="相关")
+    kin = {"2": [Relative("8", "COMMENT", "咖啡的事", "M (8).md", "m8-1"), Relative("1", "REFERENCE", "", "M (1).md", "")]}
+    context = corpus.context(further=[further])
+    context = replace(
+        context, question="睡眠 观影", now=NOW.replace(year=2028), material=replace(context.material, relatives=kin)
+    )
+    outlook = compose(result, context).as_json["outlook"]
+    assert any("观影" in line for line in outlook["gaps"])
+    assert any("2026-11-29" in line for line in outlook["gaps"])
+    assert outlook["next"] == [
+        "没做完的：「买遮光窗帘」[[M (1)#^m1-2|#1]]",
+        "引用来源里提到的：[[M (8)#^m8-1|#8]] 咖啡的事",
+        "这里没有细说的：[[M (9)|#9]] 午睡",
+    ]
+
+
+def test_a_few_memos_are_sorted_by_what_they_are_about() -> None:
+    """Sub-questions with one memo each are no help; nothing is called missing then."""
+    corpus = Corpus({"1": "先关灯，睡眠就好", "2": "睡眠别靠酒"}, "睡眠")
+    answer = compose(corpus.result(), corpus.context())
+    assert [theme["name"] for theme in answer.as_json["themes"]] == ["睡眠"]
+    assert answer.as_json["subquestions"] == []
+    assert "gaps" not in answer.as_json["outlook"]
+
+
+# match
+
+
+def test_a_match_says_which_part_is_touched_in_what_words_and_which_is_not(tmp_path: Path) -> None:
+    """Headings are the parts, items have the closest sentence and the shared words, untouched parts are named."""
+    corpus = Corpus({"1": "今天下雨。照片都在移动硬盘里，没有备份。", "2": "备份脚本写好了"}, "照片要备份到硬盘" * 30)
+    parts = ("照片只放在一块硬盘上，备份要重新整理", "孩子睡前听故事")
+    context = corpus.context("match", passage_parts=parts, part_hits=[corpus.result().hits, ()])
+    answer = compose(corpus.result(), context)
+    (theme,) = answer.as_json["themes"]
+    assert theme["name"] == "「照片只放在一块硬盘上，备份要重新整理」"
+    assert theme["items"][0]["text"] == "今天下雨。照片都在移动硬盘里，没有备份。"
+    assert theme["items"][0]["shared"] == ["照片", "硬盘", "备份"]
+    assert answer.as_json["parts"] == [{"text": parts[0], "memo_ids": ["1", "2"]}, {"text": parts[1], "memo_ids": []}]
+    assert answer.as_json["outlook"]["gaps"] == ["没有 memo 碰到的部分：「孩子睡前听故事」"]
+    assert "这段文字分成 2 部分，CFlow 中有 2 条接近，碰到其中 1 部分。" in answer.as_json["conclusion"]
+    assert "· 都说到：照片、硬盘、备份" in note(answer, tmp_path)
+
+
+# the conclusion
+
+
+def test_the_conclusion_counts_and_quotes_pieces_that_say_something() -> None:
+    """Not the memo of tags, not the label, not what was said already; at most three, with links to their blocks."""
+    memos = {
+        "1": "#观影 #资源",
+        "2": "观影\n\n周五的观影改到露天，带上毯子。",
+        "3": "周五的观影改到露天，带上毯子！",
+        "4": "观影小组轮到我选片，选了默片。",
+        "5": "和女儿观影要避开暴雨的那一场。",
+        "6": "观影以后走了三站路回家，月亮很好。",
+    }
+    corpus = Corpus(memos)
+    conclusion = compose(corpus.result(), corpus.context()).as_json["conclusion"]
+    assert conclusion.startswith("CFlow 中有 6 条直接相关的内容。 最切题的是：「")
+    assert "「周五的观影改到露天，带上毯子」[[M (2)#^m2-2|#2]]" in conclusion
+    assert "|#1]]" not in conclusion
+    assert "|#3]]" not in conclusion
+    assert conclusion.count("[[") == 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "start"),
+    [
+        ({}, "CFlow 中有 2 条直接相关的内容。"),
+        ({"2": "相关"}, "CFlow 中有 2 条相关内容，其中 1 条直接相关。"),
+        ({"1": "相关", "2": "弱"}, "CFlow 中没有直接回答这个问题的内容，有 2 条沾边。"),
+    ],
+)
+def test_the_conclusion_says_how_near_the_memos_are(labels: dict[str, str], start: str) -> None:
+    """Directly, partly, or not at all."""
+    corpus = Corpus({"1": "观影小组轮到我选片。", "2": "露天的那一场改期了。"}, labels=labels)
+    assert compose(corpus.result(), corpus.context()).as_json["conclusion"].startswith(start)
+
+
+def test_nothing_found_names_the_nearest_and_what_to_try() -> None:
+    """Other words, the words that stand nowhere, a sync."""
+    corpus = Corpus({}, "观影 zzyzx")
+    variants = [VariantCoverage("观影", "part", 1, "", 3), VariantCoverage("zzyzx", "part", 1, "", 0)]
+    nearest = (Corpus({"1": "露天电影"}).hit("1", 0),)
+    answer = compose(replace(corpus.result(variants=variants), nearest=nearest), corpus.context())
+    assert answer.values["conclusion"] == [
+        "CFlow 中没有找到和「观影 zzyzx」有关的内容。",
+        "最接近、但不足以引用的是：露天电影 [[M (1)#^m1-1|#1]]。",
+        "可以试试：换一个说法；不用没有命中任何 memo 的词（zzyzx）；先运行 `vaultbrain sync` 取回最新的内容。",
+    ]
+
+
+def test_conditions_that_nothing_meets_are_the_reason() -> None:
+    """Not the words: the tag and the date are named."""
+    corpus = Corpus({}, "观影 tag:没有 after:2030")
+    said = compose(corpus.result(memos_searched=0), corpus.context()).as_json["conclusion"]
+    assert said == "CFlow 中没有符合条件的内容：标签 没有、2030-01-01 起。 可以试试：去掉一个条件。"
+
+
+def test_conditions_alone_list_what_meets_them() -> None:
+    """Without a topic the newest are named, and the theme is called by the conditions."""
+    corpus = Corpus({"1": "露天的那一场改期了。", "2": "观影小组轮到我选片。"}, "tag:观影")
+    answer = compose(corpus.result(), corpus.context("inventory"))
+    assert answer.as_json["conclusion"].startswith("CFlow 中符合条件的有 2 条（标签 观影）。 最新的是：")
+    assert answer.as_json["themes"][0]["name"] == "标签 观影"
+
+
+# what the person should know
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_may_be_wrong_stands_where_it_is_seen(language: str, tmp_path: Path) -> None:
+    """An old mirror, no vectors, a condition that cannot be read, too much: one open callout, with what to do."""
+    corpus = Corpus({str(n): f"第 {n} 次观影 #{'小组' if n % 2 else '观影'}" for n in range(6)}, "观影 after:昨天")
+    result = corpus.result(strong_memos=30, related_memos=20, degraded=[Shortcoming("no_vectors")])
+    answer = compose(result, corpus.context(language=language, age_days=9))
+    text = note(answer, tmp_path)
+    callout = text[text.index("> [!warning]") :].split("\n\n")[0]
+    assert "vaultbrain sync" in callout
+    assert "9" in callout
+    assert "after:昨天" in callout
+    assert "50" in callout
+    assert "`tag:小组`" in callout
+    assert "`after:2026`" in callout
+    assert len(answer.as_json["notices"]) == 4
+
+
+def test_all_is_well_needs_no_callout(tmp_path: Path) -> None:
+    """A fresh mirror, few hits: no warning."""
+    corpus = sleep()
+    assert "[!warning]" not in note(compose(corpus.result(), corpus.context(age_days=6)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "code", ["no_vectors", "no_model", "no_store", "no_dictionary", "no_suggestions", "no_reranker", "own_lexicon"]
+)
+def test_every_shortcoming_of_a_search_has_words(code: str, tmp_path: Path) -> None:
+    """In each language, with its reason in the note where there is one."""
+    corpus = sleep()
+    for language in LANGUAGES:
+        result = corpus.result(degraded=[Shortcoming(code, "because of X")])
+        text = note(compose(result, corpus.context(language=language)), tmp_path)
+        assert "because of X" in text or code in ("no_vectors", "no_dictionary")
+
+
+# sources, headings, changes
+
+
+def test_sources_name_copies_and_relatives(tmp_path: Path) -> None:
+    """What says the same is named, and what a memo comments on or refers to."""
+    corpus = sleep()
+    result = corpus.result()
+    result = replace(result, hits=(replace(result.hits[0], copies=("12", "34")), *result.hits[1:]))
+    kin = {"1": [Relative("8", "COMMENT", "咖啡的事", "M (8).md", ""), Relative("9", "REFERENCE", "[[x]]", "", "")]}
+    context = corpus.context()
+    text = note(compose(result, replace(context, material=replace(context.material, relatives=kin))), tmp_path)
+    assert "> 同样的内容：\\#12、\\#34\n> 回应：[[M (8)|#8]] 咖啡的事\n> 引用：\\#9 " in text
+    assert "[[x]]" not in text
+
+
+def test_a_person_may_name_the_headings(tmp_path: Path) -> None:
+    """Those that are set, on one line; the others stay."""
+    corpus = sleep()
+    text = note(compose(corpus.result(), corpus.context(headings={"conclusion": "一句话\n说完", "gaps": ""})), tmp_path)
+    assert text.startswith("## 一句话 说完\n")
+    assert "## 引用来源\n" in text
+    assert set(HEADINGS) <= set(compose(corpus.result(), corpus.context()).values["headings"])
+
+
+def test_what_changed_stands_on_top(tmp_path: Path) -> None:
+    """Lines as given, under the day."""
+    corpus = sleep()
+    text = note(compose(corpus.result(), corpus.context(changes=["新引用：x"], changed_since="2026-11-01")), tmp_path)
+    assert text.startswith("> [!note]+ 2026-11-01 更新，和上一次相比\n> - 新引用：x\n\n## 结论\n")
+
+
+# a language model's sentences
+
+
+@dataclass
+class Said:
+    text: str
+    memo_ids: tuple[str, ...]
+
+
+@dataclass
+class Written:
+    conclusion: tuple[Said, ...] = ()
+    themes: dict[int, tuple[Said, ...]] = field(default_factory=dict)
+    given: tuple[str, ...] = ("1", "2")
+    dropped: int = 2
+    withheld: int = 1
+    prompt_tokens: int | None = 1200
+    completion_tokens: int | None = 34
+
+
+def test_a_models_sentences_take_the_place_of_the_conclusion_and_head_the_themes(tmp_path: Path) -> None:
+    """Each followed by its links; who wrote, from what, and what was dropped is said in the coverage."""
+    corpus = sleep()
+    written = Written((Said("固定流程最有用 [[别处]]", ("4", "1", "99")),), {0: (Said("先关灯。", ("1",)),)})
+    answer = compose(corpus.result(), corpus.context(written=written))
+    assert re.fullmatch(
+        r"固定流程最有用 \S+别处\S+ \[\[M \(4\)#\^m4-1\|#4\]\] \[\[M \(1\)#\^m1-1\|#1\]\]", *answer.values["conclusion"]
+    )
+    text = note(answer, tmp_path)
+    assert "可以怎么做？\n\n先关灯。 [[M (1)#^m1-1|#1]]\n\n- " in text
+    assert "[[别处]]" not in text
+    assert "> - 结论和主题下的句子由模型写成，依据这些 memo：[[M (1)#^m1-1|#1]]、[[M (2)#^m2-1|#2]]" in text
+    assert "> - 模型的 2 句话没有依据，已去掉" in text
+    assert "用了 1\u202f234 个 token" in text
+    assert answer.as_json["writer"]["dropped"] == 2
+
+
+def test_a_model_that_wrote_nothing_leaves_the_memos_words() -> None:
+    """The extractive conclusion stands, the failure is said, nothing claims to be written by it."""
+    corpus = sleep()
+    answer = compose(corpus.result(), corpus.context(written=Written(prompt_tokens=None), writer_failed="timed out"))
+    plain = compose(corpus.result(), corpus.context())
+    assert answer.values["conclusion"] == plain.values["conclusion"]
+    lines = answer.values["coverage"]["lines"]
+    assert any("timed out" in line for line in lines)
+    assert not any("由模型写成" in line for line in lines)
+    assert plain.as_json["writer"] is None
+
+
+def test_the_same_input_gives_the_same_note(tmp_path: Path) -> None:
+    """Byte for byte, in every mode."""
+    for mode in ("inventory", "match", "explore"):
+        assert len({note(compose(sleep().result(), sleep().context(mode)), tmp_path) for _ in range(3)}) == 1
