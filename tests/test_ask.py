@@ -11,7 +11,6 @@ from tiny_embedder import TinyEmbedder
 
 from vaultbrain.answer.wording import _TABLE, LANGUAGES
 from vaultbrain.errors import StateBusy
-from vaultbrain.retrieve.excerpt import MAX_CHARS, cut_excerpt
 from vaultbrain.sync.lock import writing
 
 if TYPE_CHECKING:
@@ -193,31 +192,6 @@ def test_many_answers_over_many_memos_are_sound(server: CFlowServer, home: Home)
 
 
 # the pure parts
-
-
-@pytest.mark.parametrize(
-    ("block", "tokens", "excerpt"),
-    [
-        ("- 1\n- 2\n- 3\n- 片单 https://example.com\n- 别的", {"片单"}, "- 2\n- 3\n- 片单 https://example.com\n- 别的"),
-        ("```sh\nls\ngit revert HEAD\n```", {"revert"}, "```sh\nls\ngit revert HEAD\n```"),
-        ("| a | b |\n|---|---|\n| x | y |\n| 片单 | z |", {"片单"}, "| a | b |\n|---|---|\n| x | y |\n| 片单 | z |"),
-        ("一句话 #观影\n#观影 #资源", {"观影"}, "一句话 #观影"),
-        ("#观影 #资源", {"观影"}, "#观影 #资源"),
-    ],
-)
-def test_excerpts_are_the_lines_that_answer(block: str, tokens: set[str], excerpt: str) -> None:
-    """List items with the words, code in its fence, table rows with the head, tags only when there is nothing else."""
-    assert cut_excerpt(block, tokens) == excerpt
-
-
-def test_a_long_paragraph_gives_its_sentences_from_the_match_on() -> None:
-    """Not the head of the memo: the sentence with the word, as many as have room, each whole."""
-    block = "".join(f"第{n}句什么也没说。" for n in range(60)) + "这里才说到片单。" + "后面的话。" * 60
-    excerpt = cut_excerpt(block, {"片单"})
-    assert excerpt.startswith("这里才说到片单。后面的话。")
-    assert excerpt.endswith("。")
-    assert len(excerpt) <= MAX_CHARS
-    assert excerpt in block
 
 
 def test_every_wording_has_every_language_with_the_same_blanks() -> None:

@@ -69,9 +69,9 @@ def test_the_person_reads_names_in_their_language() -> None:
     """No view or column has the name of another language's."""
     names = [{v["name"] for v in yaml.safe_load(first(language=language))["views"]} for language in LANGUAGES]
     assert all(len(found) == 4 for found in names)
-    assert "备忘 · 按月" in names[0]
-    assert "備忘 · 按月" in names[1]
-    assert "Memos by month" in names[2]
+    assert "memo · 按标签" in names[0]
+    assert "memo · 按標籤" in names[1]
+    assert "Memos by tag" in names[2]
 
 
 def test_a_second_time_changes_nothing() -> None:
@@ -138,17 +138,22 @@ def test_views_that_the_person_deleted_or_renamed_do_not_come_back() -> None:
 
 
 def test_another_language_takes_the_place_of_views_that_nobody_edited() -> None:
-    """An edited one stays beside the new one."""
-    standing = edited(first(), lambda values: values["views"][0].update(limit=7))
-    values = rebuilt(standing, first(), language="zh-Hans")
+    """An edited one stays beside the new one; a name that both sides changed is the person's."""
+
+    def edit(values: dict[str, Any]) -> None:
+        values["views"][0]["limit"] = 7
+        values["properties"]["note.vb_status"]["displayName"] = "How it is"
+
+    values = rebuilt(edited(first(), edit), first(), language="zh-Hans")
     assert [v["name"] for v in values["views"]] == [
         "Memos by month",
-        "备忘 · 按月",
-        "备忘 · 按标签",
+        "memo · 按月",
+        "memo · 按标签",
         "回答 · 按状态",
         "回想 · 按是否有用",
     ]
     assert values["properties"]["note.vb_asked"] == {"displayName": "提问时间"}
+    assert values["properties"]["note.vb_status"] == {"displayName": "How it is"}
 
 
 def test_without_memory_of_the_last_one_nothing_that_stands_changes() -> None:

@@ -156,7 +156,7 @@ def test_every_item_is_verbatim_in_the_block_that_its_link_names(mode: str, lang
     assert max(map(shown.count, shown)) <= 2
     text = note(answer, tmp_path)
     assert "<%" not in text.replace("\\<%", "")
-    themes = text.split("\n## ")[2]
+    themes = text.split("\n## ")[1]
     assert not re.search(r"(?<![\\\w(])#(?:观影|资源|标签)", re.sub(r"\[\[.*?\]\]|`[^`]*`", "", themes))
 
 
@@ -196,10 +196,23 @@ def test_an_exploration_asks_subquestions_that_name_the_topic(tmp_path: Path) ->
 
 
 def test_latin_topics_stand_apart_from_chinese_words() -> None:
-    """怎么用 NotebookLM？ with one space, none before the mark."""
+    """怎么用 NotebookLM？ with one space, none before the mark; a small English word is no tool."""
     memos = {str(n): f"先打开 NotebookLM，然后传第 {n} 篇" for n in range(4)}
     corpus = Corpus(memos, "NotebookLM")
     assert compose(corpus.result(), corpus.context()).as_json["themes"][0]["name"] == "怎么用 NotebookLM？"
+    assert compose(corpus.result(), corpus.context(language="en")).as_json["themes"][0]["name"] == "How to use NotebookLM?"
+    running = Corpus({str(n): f"First warm up, then keep running {n}" for n in range(4)}, "running")
+    assert compose(running.result(), running.context(language="en")).as_json["themes"][0]["name"] == "running: how is it done?"
+
+
+def test_a_long_subject_is_no_name_for_subquestions_but_heads_a_list() -> None:
+    """这件事 in the questions; the question itself over what is only sorted."""
+    question = "孩子晚上磨蹭不肯睡怎么让她早一点自己睡着"
+    many = Corpus({str(n): f"先关灯，然后讲第 {n} 件事" for n in range(4)}, question)
+    assert compose(many.result(), many.context()).as_json["themes"][0]["name"] == "关于这件事，可以怎么做？"
+    one = Corpus({"1": "fatal: refusing to merge unrelated histories"}, "refusing to merge unrelated histories")
+    answer = compose(one.result(), one.context("inventory", "en"))
+    assert [theme["name"] for theme in answer.as_json["themes"]] == ["refusing to merge unrelated histories"]
 
 
 def test_contradictions_are_quoted_with_their_dates_the_newer_first(tmp_path: Path) -> None:
@@ -284,7 +297,7 @@ def test_the_conclusion_counts_and_quotes_pieces_that_say_something() -> None:
     }
     corpus = Corpus(memos)
     conclusion = compose(corpus.result(), corpus.context()).as_json["conclusion"]
-    assert conclusion.startswith("CFlow 中有 6 条直接相关的内容。 最切题的是：「")
+    assert conclusion.startswith("CFlow 中有 6 条直接相关的内容。最切题的是：「")
     assert "「周五的观影改到露天，带上毯子」[[M (2)#^m2-2|#2]]" in conclusion
     assert "|#1]]" not in conclusion
     assert "|#3]]" not in conclusion
@@ -322,14 +335,14 @@ def test_conditions_that_nothing_meets_are_the_reason() -> None:
     """Not the words: the tag and the date are named."""
     corpus = Corpus({}, "观影 tag:没有 after:2030")
     said = compose(corpus.result(memos_searched=0), corpus.context()).as_json["conclusion"]
-    assert said == "CFlow 中没有符合条件的内容：标签 没有、2030-01-01 起。 可以试试：去掉一个条件。"
+    assert said == "CFlow 中没有符合条件的内容：标签 没有、2030-01-01 起。可以试试：去掉一个条件。"
 
 
 def test_conditions_alone_list_what_meets_them() -> None:
     """Without a topic the newest are named, and the theme is called by the conditions."""
     corpus = Corpus({"1": "露天的那一场改期了。", "2": "观影小组轮到我选片。"}, "tag:观影")
     answer = compose(corpus.result(), corpus.context("inventory"))
-    assert answer.as_json["conclusion"].startswith("CFlow 中符合条件的有 2 条（标签 观影）。 最新的是：")
+    assert answer.as_json["conclusion"].startswith("CFlow 中符合条件的有 2 条（标签 观影）。最新的是：")
     assert answer.as_json["themes"][0]["name"] == "标签 观影"
 
 

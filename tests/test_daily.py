@@ -234,9 +234,11 @@ def test_without_daily_notes_nothing_is_made(tmp_path: Path, files: dict[str, An
 def test_the_language_of_names_is_read_off_older_notes(tmp_path: Path) -> None:
     """The app's language is not in the vault; without an older note ours is taken, and today's note wins over all."""
     found = DailySettings("", "MMMM D")
-    assert find_daily_path(vault_with(tmp_path, {}).read, found, DAY, "zh-Hans") == "十一月 30.md"
-    assert find_daily_path(vault_with(tmp_path, {"November 3.md": ""}).read, found, DAY, "zh-Hans") == "November 30.md"
-    assert find_daily_path(vault_with(tmp_path, {"十一月 30.md": ""}).read, found, DAY, "en") == "十一月 30.md"
+    assert find_daily_path(set[str]().__contains__, found, DAY, "zh-Hans") == "十一月 30.md"
+    assert find_daily_path({"November 3.md"}.__contains__, found, DAY, "zh-Hans") == "November 30.md"
+    assert find_daily_path({"November 3.md", "十一月 30.md"}.__contains__, found, DAY, "en") == "十一月 30.md"
+    vault = vault_with(tmp_path, {".obsidian/daily-notes.json": {"format": "MMMM D"}, "November 29.md": ""})
+    assert link_from_daily(vault, LINK, NOW, language="zh-Hans").path == "November 30.md"
 
 
 def test_a_note_that_is_there_gets_one_line_once(tmp_path: Path) -> None:

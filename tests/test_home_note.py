@@ -60,11 +60,11 @@ def test_the_note_as_a_whole() -> None:
         render(FULL)
         == """## 概况
 
-- 2812 条备忘，其中 1900 条带标签
+- 2812 条 memo，其中 1900 条带标签
 - 最近一条记于 2026-11-30
 - 4 个回答：3 个最新，1 个过时
 
-## 每月的备忘
+## 每月的 memo
 
 ```mermaid
 xychart-beta horizontal

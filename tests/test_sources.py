@@ -909,7 +909,7 @@ def test_an_export_is_a_listing(tmp_path: Path) -> None:
 
 
 def test_one_memo_of_an_export(tmp_path: Path) -> None:
-    """Present or not; the file is read each time."""
+    """Present or not; the file is read once."""
     path = tmp_path / "export.json"
     path.write_text(json.dumps([wire_memo(1, "one")]))
     with closing(ExportSource(path, "https://memos.example")) as source:

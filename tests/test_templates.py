@@ -127,7 +127,7 @@ def test_a_broken_override_is_named_with_its_line_and_the_built_in_one_used(tmp_
         '{% set x %}{{ text }}{% endset %}{{ x|replace("雨", "雪") }} {{ "%s-%03d" % (text, 7) }} {{ "{:>4}".format(1) }}',
         "{% for c in text recursive %}{{ c }}{% if loop.last and c|length > 1 %}{{ loop(c) }}{% endif %}{% endfor %}",
         "{{ range(3)|join('、') }}{{ 2 ** 10 }}{{ text|upper|trim }}{% filter replace('停', '下') %}{{ text }}{% endfilter %}",
-        "{% macro m(x, y=1) %}[{{ x }}{{ y }}{{ caller() }}]{% endmacro %}{% call m(text) %}?{% endcall %}{% call m(2, y=3) %}!{% endcall %}",
+        "{% macro m(x, y=1) %}[{{ x }}{{ y }}{{ caller() }}]{% endmacro %}{% call m(text, y=3) %}!{% endcall %}",
         "{% for k, v in {'a': 1}|dictsort %}{{ k }}{{ v }}{% endfor %}{{ files|map(attribute='id')|list }}",
     ],
 )

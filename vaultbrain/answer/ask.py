@@ -105,7 +105,7 @@ def ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow |
     delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
     is_update = standing.text is not None
     as_json = {"path": delivered.path, "question": question, **answer.as_json, "updated": is_update}
-    return Asked(delivered.path, delivered.text, gathered.result, row, answer, is_update, changes, failed, as_json)
+    return Asked(delivered.path, delivered.text, gathered.result, delivered.row, answer, is_update, changes, failed, as_json)
 
 
 def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:

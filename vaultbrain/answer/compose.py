@@ -147,7 +147,7 @@ def _properties(result: SearchResult, context: AnswerContext) -> dict[str, Value
 def _as_json(result: SearchResult, context: AnswerContext, arranged: Arranged, values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mode": context.mode,
-        "conclusion": " ".join(values["conclusion"]),
+        "conclusion": values["words"]("sentence_join").join(values["conclusion"]),
         "themes": [_theme_as_json(section) for section in arranged.sections],
         "sources": [
             {

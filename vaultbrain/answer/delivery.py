@@ -45,10 +45,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """``path`` is empty when nothing was to be written."""
+    """``path`` is empty when nothing was to be written; ``row`` is as recorded, or as it would be."""
 
     path: str
     text: str
+    row: AnswerRow
 
 
 def find_standing(parts: DeliveryParts, row: AnswerRow, before: AnswerRow | None, *, is_new: bool) -> Standing:
@@ -106,7 +107,7 @@ def deliver(
     fresh = new_note(ours, row.region)
     if not writes:
         updated = _updated(row, standing, ours)
-        return Delivered("", updated[0] if updated else fresh)
+        return Delivered("", updated[0] if updated else fresh, row)
     with parts.lock():
         if standing.text is None:
             return _create(parts, row, ours, fresh)
@@ -131,8 +132,9 @@ def _create(parts: DeliveryParts, row: AnswerRow, properties: Mapping[str, Value
             parts.vault.create(path, text)
         except FileExistsError:
             continue
-        parts.answers.write(replace(row, path=path, status=FRESH, properties=lists_of(properties)))
-        return Delivered(path, text)
+        row = replace(row, path=path, status=FRESH, properties=lists_of(properties))
+        parts.answers.write(row)
+        return Delivered(path, text, row)
 
 
 def _replace(parts: DeliveryParts, row: AnswerRow, standing: Standing, properties: Mapping[str, Value]) -> Delivered:
@@ -147,8 +149,9 @@ def _replace(parts: DeliveryParts, row: AnswerRow, standing: Standing, propertie
     text, entries = updated
     if text != current:
         parts.vault.replace(standing.path, text)
-    parts.answers.write(replace(row, status=FRESH, properties=lists_of(properties) | entries))
-    return Delivered(standing.path, text)
+    row = replace(row, status=FRESH, properties=lists_of(properties) | entries)
+    parts.answers.write(row)
+    return Delivered(standing.path, text, row)
 
 
 def _updated(row: AnswerRow, standing: Standing, properties: Mapping[str, Value]) -> tuple[str, dict[str, list[str]]] | None:

@@ -69,12 +69,12 @@ _CUES: dict[str, tuple[float, str]] = {
         1.0,
         r"""
             坑(?!人) | (?:出|有|遇到|毛病|小)问题 | 问题(?:是|在|出|：) | 缺点 | 毛病 | 报错 | 失败 | 出错 | 千万别
-          | [，。；\s]别(?!的|人|处|名|墅|称) | ^别(?!的|人|处|名|墅|称) | 不要 | 不能 | 注意 | 小心 | 风险 | 陷阱 | 避免
-          | 崩 | (?<!不)疼 | (?<!不)痛 | 卡住 | 卡死 | 变慢 | 越来越慢 | 难用 | 不好用 | 没用 | 不管用 | 没效果 | 不够
-          | 太[贵吵慢重大长] | 后悔 | 踩 | 丢了 | 坏了 | 误 | 炸 | \bproblems?\b | \bfail(?:s|ed|ure)?\b | \bbugs?\b
-          | \berrors?\b | \bdon'?t\b | \bdo\snot\b | \bavoid\b | \bcareful\b | \bbeware\b | \bpitfalls?\b | \bissues?\b
-          | \bbroken?\b | \bdrawback | \bdownside | \bnever\b | \bdoes(?:n't|\snot)\b
-          | \btoo\s(?:slow|long|loud|expensive)\b | \bregret\b
+          | 别[再在用买把让拿放碰开关吃喝太乱去怪反热揉嫌] | [，。；\s]别(?!的|人|处|名|墅|称) | ^别(?!的|人|处|名|墅|称)
+          | 不要 | 不能 | 注意 | 小心 | 风险 | 陷阱 | 避免 | 崩 | (?<!不)疼 | (?<!不)痛 | 卡住 | 卡死 | 变慢 | 越来越慢
+          | 难用 | 不好用 | 没用 | 不管用 | 没效果 | 不够 | 太[贵吵慢重大长] | 后悔 | 踩 | 丢了 | 坏了 | 误 | 炸
+          | \bproblems?\b | \bfail(?:s|ed|ure)?\b | \bbugs?\b | \berrors?\b | \bdon'?t\b | \bdo\snot\b | \bavoid\b
+          | \bcareful\b | \bbeware\b | \bpitfalls?\b | \bissues?\b | \bbroken?\b | \bdrawback | \bdownside | \bnever\b
+          | \bdoes(?:n't|\snot)\b | \btoo\s(?:slow|long|loud|expensive)\b | \bregret\b
         """,
     ),
     "cost": (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vaultbrain.answer.best import best_pieces, heading_of, pieces_by_memo, rank
-from vaultbrain.answer.citing import inline, link_to, shown_line, shown_title
+from vaultbrain.answer.citing import TITLE_COLUMNS, inline, link_to, shown_line, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, asked_for, explore
 from vaultbrain.answer.matching import MatchedPart, match_parts
@@ -120,7 +120,8 @@ def _loosely_related(desk: _Desk) -> list[Section]:
 
 def _by_theme(desk: _Desk) -> tuple[Section, ...]:
     filters = desk.words("list_join").join(said_filters(desk.result.query.conditions, desk.words))
-    topic = shown_topic(desk.result) or (filters if not desk.result.query.topic else "") or desk.words("this")
+    whole = shown_line(desk.context.question, TITLE_COLUMNS) if desk.result.query.topic else filters
+    topic = shown_topic(desk.result) or whole or desk.words("this")
     themes = group_by_theme(desk.near, desk.context.material, desk.result.query.topic)
     is_list = desk.context.mode == INVENTORY
     sections = []
@@ -253,9 +254,10 @@ def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
 
 
 def subquestion(name: str, result: SearchResult, words: Words) -> str:
-    """In the language of the question and naming the topic; a topic that is one Latin word is asked for as a tool is."""
+    """In the language of the question and naming the topic; a topic that is one Latin name is asked for as a tool is."""
     topic = shown_topic(result) or words("this")
-    is_tool = name == "how" and topic.isascii() and " " not in topic and topic != words("this")
+    is_name = topic.isascii() and " " not in topic and (words.language != "en" or topic != topic.lower())
+    is_tool = name == "how" and is_name and topic != words("this")
     return topic_in("ask_use" if is_tool else f"ask_{name}", topic, words)
 
 

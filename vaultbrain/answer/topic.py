@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Words of a topic that only ask, folded.
 _ASKS = re.compile(r"(?:该|应该|应|要|会)?(?:怎么|怎样|如何|为什么|哪个|哪些|什么).*")
+#: Columns of a Chinese word; what is longer is a piece of a sentence, which makes no name beside others.
+_WORD_COLUMNS = 10
 _LATIN = re.compile(r"[\x00-\x7f]")
 
 
@@ -30,7 +32,7 @@ def shown_word(text: str, result: SearchResult) -> str:
 
 
 def shown_topic(result: SearchResult) -> str:
-    """The subject as typed; empty when there is none, or when it is too long to be named."""
+    """The subject as typed; empty when there is none, or when it is too long or too broken to be named."""
     words = [word for word in result.query.topic.split() if not _ASKS.fullmatch(word)]
     words = [word for word in words if len(word) > 1] or words
     typed = [as_typed(word, result.query.text) for word in words]
@@ -39,7 +41,8 @@ def shown_topic(result: SearchResult) -> str:
         start, last = result.query.text.find(typed[0]), result.query.text.find(typed[-1])
         whole = result.query.text[start : last + len(typed[-1])] if 0 <= start <= last else whole
     shown = inline(whole.lstrip("#＃"))
-    return shown if columns(shown) <= TITLE_COLUMNS // 2 else ""
+    is_of_words = len(words) == 1 or whole.isascii() or all(columns(word) <= _WORD_COLUMNS or word.isascii() for word in words)
+    return shown if is_of_words and columns(shown) <= TITLE_COLUMNS // 2 else ""
 
 
 def topic_in(sentence: str, topic: str, words: Words) -> str:

@@ -357,6 +357,7 @@ class Words:
     """The table's column of one language: ``words("found", total=3, ...)``."""
 
     def __init__(self, language: str) -> None:
+        self.language = language
         self._column = LANGUAGES.index(language)
 
     def __call__(self, name: str, **values: object) -> str:

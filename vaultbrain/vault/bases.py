@@ -33,8 +33,8 @@ _UNPRINTABLE = re.compile("[\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufeff\\uff
 #: The columns are the languages.
 _LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
-    "by_month": ("备忘 · 按月", "備忘 · 按月", "Memos by month"),
-    "by_tag": ("备忘 · 按标签", "備忘 · 按標籤", "Memos by tag"),
+    "by_month": ("memo · 按月", "memo · 按月", "Memos by month"),
+    "by_tag": ("memo · 按标签", "memo · 按標籤", "Memos by tag"),
     "answers": ("回答 · 按状态", "回答 · 按狀態", "Answers by status"),
     "recalls": ("回想 · 按是否有用", "回想 · 按是否有用", "Recalls by usefulness"),
     "month": ("月份", "月份", "Month"),

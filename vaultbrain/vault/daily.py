@@ -86,7 +86,7 @@ def link_from_daily(
     path = ""
     try:
         settings = read_daily_settings(vault.read, config_folder)
-        path = find_daily_path(vault.read, settings, now.date(), language)
+        path = find_daily_path(lambda path: vault.mark(path) is not None, settings, now.date(), language)
         for _ in range(_TRIES):
             did = _try_to_link(vault, path, link, lambda: _made_from_template(vault.read, settings, path, now, language))
             if did:
@@ -200,17 +200,17 @@ def daily_path(settings: DailySettings, day: date, language: str = "en") -> str:
     return path if path.endswith(".md") else f"{path}.md"
 
 
-def find_daily_path(read: Read, settings: DailySettings, day: date, language: str = "en") -> str:
+def find_daily_path(exists: Callable[[str], bool], settings: DailySettings, day: date, language: str = "en") -> str:
     """As ``daily_path``, in the language in which the vault's daily notes are named: this day's, else those of the days before.
 
-    Raises ``DailyRefused``.
+    ``exists`` says whether there is a file at a path in the vault. Raises ``DailyRefused``.
     """
     languages = [language, *(other for other in _LOCALE_OF_LANGUAGE if other != language)]
     paths = {other: daily_path(settings, day, other) for other in languages}
     if len(set(paths.values())) > 1:
         for back in range(min(_DAYS_BACK, day.toordinal() - 1)):
             for other in languages:
-                if read(daily_path(settings, day - timedelta(days=back), other)) is not None:
+                if exists(daily_path(settings, day - timedelta(days=back), other)):
                     return paths[other]
     return paths[language]
 

@@ -38,17 +38,17 @@ _TAG = re.compile(r"(?<![^\s_])#(?=\S)")
 _LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "overview": ("概况", "概況", "Overview"),
-    "months": ("每月的备忘", "每月的備忘", "Memos per month"),
+    "months": ("每月的 memo", "每月的 memo", "Memos per month"),
     "tags": ("标签", "標籤", "Tags"),
     "stale": ("过时的回答", "過時的回答", "Stale answers"),
     "open": ("还没有答案的问题", "還沒有答案的問題", "Open questions"),
     "colon": ("：", "：", ": "),
     "memos": (
-        "{memos} 条备忘，其中 {tagged} 条带标签",
-        "{memos} 條備忘，其中 {tagged} 條帶標籤",
+        "{memos} 条 memo，其中 {tagged} 条带标签",
+        "{memos} 條 memo，其中 {tagged} 條帶標籤",
         "Memos: {memos}, with tags: {tagged}",
     ),
-    "no_memos": ("还没有备忘", "還沒有備忘", "No memos yet"),
+    "no_memos": ("还没有 memo", "還沒有 memo", "No memos yet"),
     "last": ("最近一条记于 {day}", "最近一條記於 {day}", "The newest is from {day}"),
     "answers": (
         "{answers} 个回答：{fresh} 个最新，{stale} 个过时",
@@ -58,7 +58,7 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "no_answers": ("还没有回答", "還沒有回答", "No answers yet"),
     "axis": ("条", "條", "memos"),
     "other": ("其他标签", "其他標籤", "other tags"),
-    "changed": ("引用的备忘有变动", "引用的備忘有變動", "memos that it cites have changed"),
+    "changed": ("引用的 memo 有变动", "引用的 memo 有變動", "memos that it cites have changed"),
     "nothing": ("什么都没有找到", "什麼都沒有找到", "nothing was found"),
     "nothing_strong": (
         "没有直接相关的，只有 {count} 条沾边",
