@@ -8,16 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultbrain.answer.explore import (
-    MAX_PER_MEMO,
-    MAX_SUBQUESTIONS,
-    SUBQUESTIONS,
-    Voice,
-    asked_for,
-    contradictions,
-    cues,
-    explore,
-)
+from vaultbrain.answer.contradictions import contradictions
+from vaultbrain.answer.cues import SUBQUESTIONS, asked_for, cues
+from vaultbrain.answer.explore import MAX_PER_MEMO, MAX_SUBQUESTIONS, Voice, explore
 from vaultbrain.answer.pieces import Piece
 
 

@@ -7,6 +7,7 @@ Nobody imports this module but the doors, so no loop can hide in that.
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import MemoNotFound, SettingsInvalid, SourceError, UsageProblem, VaultNotFound
+from vaultbrain.index.answers import VERSION as ANSWERS_VERSION
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
@@ -27,6 +29,7 @@ from vaultbrain.sync.mirror import Mirror
 from vaultbrain.sync.plan import MemoPlan, NotePlan
 from vaultbrain.sync.report import SyncReport, no_progress
 from vaultbrain.sync.sync import SyncOptions, SyncParts, remembered_origin, run_sync
+from vaultbrain.vault.home_note import TEMPLATE as HOME_TEMPLATE
 from vaultbrain.vault.templates import OVERRIDES_FOLDER, Templates
 from vaultbrain.vault.vault import Vault
 
@@ -39,8 +42,8 @@ if TYPE_CHECKING:
     from vaultbrain.bench.cached_embedder import CachedEmbedder
     from vaultbrain.bench.judged import JudgedSet
     from vaultbrain.bench.run import BenchProgress, BenchResult, MeasuredSet
-    from vaultbrain.index.embedding import Embedder
     from vaultbrain.chat import ChatModel
+    from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
     from vaultbrain.retrieve.crossencoder import Reranker
@@ -52,12 +55,15 @@ if TYPE_CHECKING:
     from vaultbrain.sources.listing import Source
     from vaultbrain.sync.lock import WriterLock
     from vaultbrain.sync.report import Progress
+    from vaultbrain.views import ViewParts
     from vaultbrain.wiring_answers import AnswerWiring
 
 CATALOG = "catalog.sqlite3"
 _CHROMA = "chroma"
 #: An empty file whose time of change says when a whole listing was last compared. Its time moves, its bytes never do.
 _CHECKED = "checked"
+#: What the Home note and the base were last made from; the number counts up when they are to be made anew for a reason of ours.
+_VIEWED, _VIEWS_RULES = "views_made_from", 1
 #: The version of the memos (``Catalog.memos_version``) that all answers were last compared with.
 _AGED = "answers_aged"
 
@@ -130,6 +136,7 @@ class Brain:
             self._note_check()
             looks_for_new = not was_current or bool(report.created or report.updated)
             self._age_answers(catalog, report, progress, looks_for_new=looks_for_new)
+            report.notices += self._update_views(catalog)
         if is_first or not report.is_empty:
             self._ensure_dictionary(report.notices.append, progress)
         return report
@@ -150,7 +157,7 @@ class Brain:
         passage: str = "",
         writes: bool = True,
         new: bool = False,
-        canvas: bool = False,  # noqa: ARG002
+        canvas: bool = False,
     ) -> Asked:
         """Answers in a note, or only composes it without ``writes``. A ``passage`` is searched for in place of the question.
 
@@ -162,7 +169,8 @@ class Brain:
 
         with self._synced_catalog() as catalog:
             options = AskOptions(mode, tuple(variants), passage, writes, new)
-            return ask(self._answer_wiring(catalog).asking(), question, options)
+            asked = ask(self._answer_wiring(catalog).asking(), question, options)
+            return self._with_views(catalog, asked, canvas=canvas or self.settings.canvas) if writes else asked
 
     def refresh(
         self,
@@ -188,7 +196,8 @@ class Brain:
                 if should_stop():
                     break
                 progress("answers", len(done), len(rows))
-                done.append(refresh(parts, row, writes=writes))
+                asked = refresh(parts, row, writes=writes)
+                done.append(self._with_views(catalog, asked, canvas=self.settings.canvas) if writes else asked)
             return done
 
     def get(self, memo_id: str) -> FetchedMemo:
@@ -365,6 +374,40 @@ class Brain:
             if aged.failed:
                 return
         catalog.write_meta(_AGED, version)
+
+    def _view_parts(self, catalog: Catalog) -> ViewParts:
+        from vaultbrain.views import ViewParts
+
+        settings = self.settings
+        return ViewParts(catalog, self._vault, self._templates, settings.folder, settings.language, self._zone)
+
+    def _update_views(self, catalog: Catalog) -> list[str]:
+        """The Home note and the base, if what they show has changed; what there is to say of them and of broken templates."""
+        seen = [_VIEWS_RULES, catalog.memos_version(), catalog.read_meta(ANSWERS_VERSION), self._templates.digest(HOME_TEMPLATE)]
+        key = json.dumps([*seen, self.settings.folder, self.settings.language])
+        notices: list[str] = []
+        if catalog.read_meta(_VIEWED) != key and catalog.has_memos():
+            from vaultbrain.views import update_views
+
+            notices = update_views(self._view_parts(catalog))
+            if not notices:
+                catalog.write_meta(_VIEWED, key)
+        for problem in self._templates.problems:
+            what = f"The template {problem.path} has a mistake in line {problem.line}: {problem.reason}."
+            notices.append(f"{what} The built-in one was used.")
+        self._templates.problems.clear()
+        return notices
+
+    def _with_views(self, catalog: Catalog, asked: Asked, *, canvas: bool) -> Asked:
+        """What shows an answer besides its note; whatever of it fails is said and stops nothing."""
+        from vaultbrain.views import draw_canvas, link_daily
+
+        parts, notices = self._view_parts(catalog), []
+        if (canvas or asked.row.canvas) and (reason := draw_canvas(parts, asked)):
+            notices.append(f"The canvas beside {asked.path} was left as it is: {reason}.")
+        if self.settings.daily_link and not asked.is_update and (reason := link_daily(parts, asked, self._now())):
+            notices.append(f"The daily note does not link to this answer: {reason}.")
+        return replace(asked, notices=(*notices, *self._update_views(catalog)))
 
     def _mirror(self, catalog: Catalog, report: SyncReport) -> Mirror:
         return Mirror(catalog, self._vault, self._templates, self.settings.memos_folder, self._zone, report)

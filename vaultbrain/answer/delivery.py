@@ -102,7 +102,8 @@ def deliver(
     """Writes the note and the row, or only says what the note would be."""
     number = standing.next_number
     answer_id = standing.row.answer_id if standing.row else row.key if number == 1 else f"{row.key}-{number}"
-    row = replace(row, answer_id=answer_id, number=number, path=standing.path)
+    canvas = standing.row.canvas if standing.row and standing.text is not None else ""
+    row = replace(row, answer_id=answer_id, number=number, path=standing.path, canvas=canvas)
     ours = own_properties(properties, row)
     fresh = new_note(ours, row.region)
     if not writes:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vaultbrain.answer.best import best_pieces, heading_of, pieces_by_memo, rank
 from vaultbrain.answer.citing import TITLE_COLUMNS, inline, link_to, shown_line, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
-from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, asked_for, explore
+from vaultbrain.answer.cues import asked_for
+from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, explore
 from vaultbrain.answer.matching import MatchedPart, match_parts
 from vaultbrain.answer.pieces import ADDRESS, bare_line, says_something, sentences, without_edge_tags
 from vaultbrain.answer.themes import group_by_theme

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 FRESH, STALE, REMOVED = "fresh", "stale", "removed"
 
+#: The entry of the catalog's meta that counts every write of an answer.
+VERSION = "answers_version"
+
 SCHEMA = """
 CREATE TABLE answers (
     answer_id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
@@ -40,9 +43,10 @@ class AnswerRow:
 
     ``key`` is the same for the same question; of several notes for it the one with the highest ``number`` is refreshed.
     ``region`` and ``properties`` are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun:
-    after a kill the file holds either. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were near enough then, best first. ``asked`` is local
-    time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or ``removed`` by the person. ``found`` counts strong
-    and related sources. ``changes`` are the lines of the last "what changed" and ``changed_on`` their day.
+    after a kill the file holds either. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were
+    near enough then, best first. ``asked`` is local time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or
+    ``removed`` by the person. ``strong`` counts strong sources, ``found`` strong and related ones. ``changes`` are the lines of
+    the last "what changed" and ``changed_on`` their day. ``canvas`` is the text of its canvas as last drawn.
     """
 
     answer_id: str
@@ -67,6 +71,7 @@ class AnswerRow:
     found: int = 0
     changes: tuple[str, ...] = ()
     changed_on: str = ""
+    canvas: str = ""
 
 
 class AnswerShelf:
@@ -78,6 +83,9 @@ class AnswerShelf:
     def write(self, row: AnswerRow) -> None:
         record = json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":"))
         self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (row.answer_id, row.key, row.number, record))
+        self._db.execute(
+            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1", (VERSION,)
+        )
 
     def load(self, answer_id: str) -> AnswerRow | None:
         return self._first("SELECT record FROM answers WHERE answer_id = ?", answer_id)

@@ -580,6 +580,32 @@ class Catalog:
                 found.setdefault(memo_id, []).append((chunk_id, text))
         return found
 
+    def tag_counts(self) -> list[tuple[str, int]]:
+        """(tag as written, memos with it), the commonest first; spellings that differ only in case count as the commonest one."""
+        rows = self._db.execute(
+            "SELECT t.value, count(DISTINCT m.id) AS n FROM memos m, json_each(m.record, '$.tags') t"
+            " GROUP BY t.value ORDER BY n DESC, t.value"
+        )
+        shown: dict[str, str] = {}
+        counts: dict[str, int] = {}
+        for tag, count in rows:
+            key = tag.casefold()
+            shown.setdefault(key, tag)
+            counts[key] = counts.get(key, 0) + count
+        return sorted(((shown[key], count) for key, count in counts.items()), key=lambda pair: (-pair[1], pair[0]))
+
+    def count_tagged(self) -> int:
+        (count,) = self._db.execute("SELECT count(*) FROM memos WHERE json_array_length(record, '$.tags') > 0").fetchone()
+        return int(count)
+
+    def created_times(self) -> list[int]:
+        """When each memo was made, in Unix seconds, the newest first."""
+        return [created for (created,) in self._db.execute("SELECT created FROM memo_facts ORDER BY created DESC, id DESC")]
+
+    def newest_memos(self, limit: int) -> list[Memo]:
+        rows = self._db.execute("SELECT record FROM memos ORDER BY created DESC, id DESC LIMIT ?", (limit,))
+        return [_memo_from(record) for (record,) in rows]
+
     def folded_tags(self) -> set[str]:
         """Every tag in use, folded, without ``#``."""
         rows = self._db.execute("SELECT DISTINCT tag FROM memo_tags")
