@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Memos that were near enough when the question was asked and that are remembered: one beyond them is a new one.
 REMEMBERED = 50
-#: Memos that each part of a passage is searched for.
-HITS_PER_PART = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +92,13 @@ def ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow |
     if options.mode == "auto" and not options.passage and len(question) > LONGEST_WITH_FILTERS:
         options = replace(options, passage=question)
     mode = choose_mode(question, MATCH if options.passage and options.mode == "auto" else options.mode)
-    gathered = gather(parts.gathering, options.passage or question, options.variants)
+    passage_parts = parts_of(options.passage) if mode == MATCH and options.passage else ()
+    gathered = gather(parts.gathering, options.passage or question, options.variants, passage_parts)
     row = _row(parts, question, mode, options, gathered)
     standing = find_standing(parts.delivery, row, before, is_new=options.is_new)
     changes = what_changed(standing.row, row) if standing.row and standing.text is not None else ()
     row = _with_callout(row, standing, changes)
-    answer, failed = _compose(parts, gathered, row)
+    answer, failed = _compose(parts, gathered, row, passage_parts)
     region = parts.templates.render(TEMPLATE, answer.values)
     row = replace(row, region=region)
     delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
@@ -165,9 +164,8 @@ def _with_callout(row: AnswerRow, standing: Standing, changes: tuple[str, ...]) 
     return replace(row, changes=before.changes, changed_on=before.changed_on) if before else row
 
 
-def _compose(parts: AskParts, gathered: Gathered, row: AnswerRow) -> tuple[Answer, str]:
+def _compose(parts: AskParts, gathered: Gathered, row: AnswerRow, passage_parts: Sequence[str]) -> tuple[Answer, str]:
     """The answer, and why a model's text is missing where one was to write."""
-    passage_parts = parts_of(row.passage) if row.mode == MATCH else ()
     context = AnswerContext(
         question=row.question,
         mode=row.mode,
@@ -179,7 +177,7 @@ def _compose(parts: AskParts, gathered: Gathered, row: AnswerRow) -> tuple[Answe
         material=gathered.material,
         headings=parts.headings,
         passage_parts=passage_parts,
-        part_hits=[_near(parts, part, gathered) for part in passage_parts],
+        part_hits=gathered.part_hits,
         further=gathered.further,
         age_days=parts.age_days,
         changes=row.changes,
@@ -190,9 +188,3 @@ def _compose(parts: AskParts, gathered: Gathered, row: AnswerRow) -> tuple[Answe
         return answer, ""
     written, failed = parts.write(gathered, answer, context)
     return compose(gathered.result, replace(context, written=written, writer_failed=failed)), failed
-
-
-def _near(parts: AskParts, part: str, gathered: Gathered) -> Sequence[Any]:
-    """The cited hits that a search for one part of the passage finds, too, as that search has them."""
-    cited = {hit.memo_id for hit in gathered.result.hits}
-    return [hit for hit in parts.gathering.search(part, (), HITS_PER_PART).hits if hit.memo_id in cited]

@@ -34,6 +34,8 @@ MAX_SOURCES, MAX_FURTHER = 12, 12
 #: Weak sources of one answer, and the score that they need at least, alone and against the best hit's. On memobench this cites
 #: one more judged memo of 149 than four from 0.18 on, and a quarter fewer that nobody judged relevant.
 MAX_WEAK, LEAST_CITED, LEAST_OF_BEST = 3, 0.16, 0.3
+#: Memos that each part of a passage is searched for, and those of them that become sources though the whole did not find them.
+HITS_PER_PART, SOURCES_PER_PART = 6, 2
 #: Memos that one source comments on or refers to and that are named with it.
 MAX_RELATIVES = 3
 
@@ -63,25 +65,25 @@ class GatheringParts:
 class Gathered:
     """``result`` holds the hits that are cited, with links that hold; ``further`` were found besides.
 
-    ``memos`` are those of hits and of what was read.
+    ``part_hits`` are what a search for each part of a passage found. ``memos`` are those of hits and of what was read.
     """
 
     result: SearchResult
     further: tuple[Hit, ...]
+    part_hits: tuple[tuple[Hit, ...], ...]
     reading: Reading
     read_for: Mapping[str, str]
     memos: Mapping[str, Memo]
     material: Material
 
 
-def gather(parts: GatheringParts, query: str, variants: Sequence[str]) -> Gathered:
+def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str] = ()) -> Gathered:
     """Searches, reads in full, and makes sure of every link. A server that is away is no error: ``reading`` says so."""
-    result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
-    read_for = choose_reading(result.hits[:MAX_SOURCES], lambda memo_ids: _upwards(parts, memo_ids))
+    result, hits, further, part_hits = _search(parts, query, variants, passage_parts)
+    read_for = choose_reading(hits, lambda memo_ids: _upwards(parts, memo_ids))
     reading = _read_in_full(parts, list(read_for))
     if reading.changed:
-        result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
-    hits, further = worth_citing(result.hits)
+        result, hits, further, part_hits = _search(parts, query, variants, passage_parts)
     notes = _Notes(parts.vault)
     result = replace(
         result,
@@ -98,7 +100,26 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str]) -> Gather
         is_word=parts.is_word,
         is_topic=parts.is_topic,
     )
-    return Gathered(result, tuple(map(notes.with_sound_link, further)), reading, read_for, memos, material)
+    further = tuple(map(notes.with_sound_link, further))
+    return Gathered(result, further, part_hits, reading, read_for, memos, material)
+
+
+_Hits = tuple["Hit", ...]
+
+
+def _search(
+    parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str]
+) -> tuple[SearchResult, _Hits, _Hits, tuple[_Hits, ...]]:
+    """(result, cited, further, those of each part). What a part of a passage finds may be lost in the whole."""
+    result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
+    part_hits = tuple(parts.search(part, (), HITS_PER_PART).hits for part in passage_parts)
+    sure_of_parts = [hit for hits in part_hits for hit in [h for h in hits if h.label != WEAK][:SOURCES_PER_PART]]
+    by_id = {hit.memo_id: hit for hit in (*sure_of_parts[::-1], *result.hits[::-1])}
+    order = dict.fromkeys(hit.memo_id for hit in (*result.hits, *sure_of_parts))
+    hits = [by_id[memo_id] for memo_id in order]
+    if sure_of_parts:
+        hits.sort(key=lambda hit: hit.label == WEAK)
+    return result, *worth_citing(hits), part_hits
 
 
 def worth_citing(hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:
