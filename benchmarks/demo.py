@@ -1,4 +1,4 @@
-"""``make demo``: a fresh copy of the sample vault, one sync, two questions, and the note that came of it.
+"""``make demo``: a fresh copy of the sample vault, one sync, three questions, and the note that came of the last.
 
 The index is kept beside the copy, so that a second demo computes nothing anew.
 """
@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 
 SAMPLE = Path(__file__).parent.parent / "sample_vault"
-QUESTIONS = ("NotebookLM 有哪些使用场景？", "帮我找和观影有关的资源")
+QUESTIONS = (
+    ("NotebookLM 有哪些使用场景？",),
+    ("這篇和哪些 memo 有關？", "--from", "阅读/鹽田與燈.md"),
+    ("帮我找和观影有关的资源", "--canvas"),
+)
 
 
 def main(vault: Path) -> None:
@@ -21,8 +25,8 @@ def main(vault: Path) -> None:
         settings.write_text(settings.read_text(encoding="utf-8") + f'state_dir = "../{vault.name}-state"\n', encoding="utf-8")
     vaultbrain(vault, "sync")
     note = ""
-    for question in QUESTIONS:
-        note = vaultbrain(vault, "ask", question).splitlines()[0]
+    for words in QUESTIONS:
+        note = vaultbrain(vault, "ask", *words).splitlines()[0]
     print(f"\n{Path(note).read_text(encoding='utf-8')}")
     print(f"The note above: {note}")
     print(f"Open {vault.resolve()} as a vault in Obsidian to see all of them.")
@@ -30,8 +34,8 @@ def main(vault: Path) -> None:
 
 def vaultbrain(vault: Path, *words: str) -> str:
     print(f"$ vaultbrain {' '.join(words)}", flush=True)
-    command = [str(Path(sys.executable).with_name("vaultbrain")), *words, "--vault", str(vault)]
-    finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True)
+    command = [str(Path(sys.executable).absolute().with_name("vaultbrain")), *words]
+    finished = subprocess.run(command, cwd=vault, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True)
     print(finished.stdout.rstrip(), flush=True)
     return finished.stdout
 

@@ -176,43 +176,59 @@ def test_an_inventory_lists_addresses_first_and_all_of_a_list_up_to_a_limit(tmp_
     text = note(answer, tmp_path)
     assert "  - …另有 1 个" in text
     assert text.count("[[M (2)#^m2-2|#2]]") >= 1
-    assert "共有 8 个网址，在 2 条里" in text
+    assert "里面共有 8 个网址，分在 2 条里。" in text
+    assert "；「影视网站合集」[[M (2)#^m2-1|#2]]；" in text
 
 
 # exploration
 
 
-def test_an_exploration_asks_subquestions_that_name_the_topic(tmp_path: Path) -> None:
-    """Headings in the language of the question; what speaks to none stands last."""
+def test_an_exploration_is_sorted_by_subquestions_that_are_right_for_any_topic() -> None:
+    """Headings in the language of the question, each said once; what speaks to none stands last."""
     corpus = sleep()
     answer = compose(corpus.result(), corpus.context())
     names = [theme["name"] for theme in answer.as_json["themes"]]
-    assert names[0] == "关于睡眠，可以怎么做？"
-    assert "睡眠：经验和效果如何？" in names
+    assert names[:2] == ["怎么做", "经验和效果"]
     assert answer.as_json["themes"][-1] == answer.as_json["themes"][-1] | {"name": "另外还提到", "memo_ids": ["6"]}
     assert [q["name"] for q in answer.as_json["subquestions"]][:2] == ["how", "experience"]
-    english = compose(Corpus(corpus.memos, "睡眠").result(), corpus.context(language="en"))
-    assert english.as_json["themes"][0]["name"] == "睡眠: how is it done?"
+    assert "这些内容里，2 条讲怎么做，2 条讲经验和效果" in answer.as_json["conclusion"]
+    english = compose(corpus.result(), corpus.context(language="en"))
+    assert english.as_json["themes"][0]["name"] == "Steps and methods"
+    assert "They cover steps and methods (2), experience and results (2)" in english.as_json["conclusion"]
 
 
-def test_latin_topics_stand_apart_from_chinese_words() -> None:
-    """怎么用 NotebookLM？ with one space, none before the mark; a small English word is no tool."""
-    memos = {str(n): f"先打开 NotebookLM，然后传第 {n} 篇" for n in range(4)}
-    corpus = Corpus(memos, "NotebookLM")
-    assert compose(corpus.result(), corpus.context()).as_json["themes"][0]["name"] == "怎么用 NotebookLM？"
-    assert compose(corpus.result(), corpus.context(language="en")).as_json["themes"][0]["name"] == "How to use NotebookLM?"
-    running = Corpus({str(n): f"First warm up, then keep running {n}" for n in range(4)}, "running")
-    assert compose(running.result(), running.context(language="en")).as_json["themes"][0]["name"] == "running: how is it done?"
+def test_what_is_asked_is_answered_first() -> None:
+    """The best piece of a memo stands under what the question asks, though it warns of something, too."""
+    memos = {"1": "只要 JSON：给一个样例。别再用正则，不要猜。", "2": "JSON 的样例越短越好", "3": "月亮很圆"}
+    corpus = Corpus(memos, "怎么只要 JSON")
+    first = compose(corpus.result(), corpus.context()).as_json["themes"][0]
+    assert first["name"] == "怎么做"
+    assert first["memo_ids"][:2] == ["1", "2"]
 
 
-def test_a_long_subject_is_no_name_for_subquestions_but_heads_a_list() -> None:
-    """这件事 in the questions; the question itself over what is only sorted."""
-    question = "孩子晚上磨蹭不肯睡怎么让她早一点自己睡着"
-    many = Corpus({str(n): f"先关灯，然后讲第 {n} 件事" for n in range(4)}, question)
-    assert compose(many.result(), many.context()).as_json["themes"][0]["name"] == "关于这件事，可以怎么做？"
+def test_a_memo_that_was_met_in_passing_is_no_answer() -> None:
+    """Small words that stand everywhere lead to it, and no near meaning: named last, and not in the conclusion."""
+    corpus = Corpus({"1": "Walk up and back again, every day.", "2": "First back up the photos of every week."}, "back up photos")
+    result = corpus.result()
+    passing = replace(result.hits[0], matched=("back", "up"), cosine=0.2, label="相关")
+    result = replace(result, hits=(passing, result.hits[1]))
+    answer = compose(result, replace(corpus.context(language="en"), question="how to back up photos"))
+    assert "|#1]]" not in answer.as_json["conclusion"]
+    assert [theme["memo_ids"] for theme in answer.as_json["themes"]] == [["2"], ["1"]]
+
+
+def test_a_long_subject_heads_a_list_whole() -> None:
+    """A sentence is no name: the question itself stands over what is only sorted."""
     one = Corpus({"1": "fatal: refusing to merge unrelated histories"}, "refusing to merge unrelated histories")
     answer = compose(one.result(), one.context("inventory", "en"))
     assert [theme["name"] for theme in answer.as_json["themes"]] == ["refusing to merge unrelated histories"]
+
+
+def test_an_item_of_a_list_stands_below_the_line_that_leads_it(tmp_path: Path) -> None:
+    """A name alone says nothing; the line above keeps its own link, the item has one where its block is another."""
+    corpus = Corpus({"1": "观影以后想补的：\n\n- 默片\n- 露天"}, "默片")
+    text = note(compose(corpus.result(), corpus.context("inventory")), tmp_path)
+    assert "- 观影以后想补的： [[M (1)#^m1-1|#1]]\n  - 默片 [[M (1)#^m1-2|#1]]\n" in text
 
 
 def test_contradictions_are_quoted_with_their_dates_the_newer_first(tmp_path: Path) -> None:
@@ -248,9 +264,9 @@ def test_gaps_and_what_to_look_at_next_are_named() -> None:
     assert any("观影" in line for line in outlook["gaps"])
     assert any("2026-11-29" in line for line in outlook["gaps"])
     assert outlook["next"] == [
-        "没做完的：「买遮光窗帘」[[M (1)#^m1-2|#1]]",
+        "还没做完的：「买遮光窗帘」[[M (1)#^m1-2|#1]]",
         "引用来源里提到的：[[M (8)#^m8-1|#8]] 咖啡的事",
-        "这里没有细说的：[[M (9)|#9]] 午睡",
+        "也相关、这里没有展开的：[[M (9)|#9]] 午睡",
     ]
 
 
@@ -277,8 +293,8 @@ def test_a_match_says_which_part_is_touched_in_what_words_and_which_is_not(tmp_p
     assert theme["items"][0]["text"] == "今天下雨。照片都在移动硬盘里，没有备份。"
     assert theme["items"][0]["shared"] == ["照片", "硬盘", "备份"]
     assert answer.as_json["parts"] == [{"text": parts[0], "memo_ids": ["1", "2"]}, {"text": parts[1], "memo_ids": []}]
-    assert answer.as_json["outlook"]["gaps"] == ["没有 memo 碰到的部分：「孩子睡前听故事」"]
-    assert "这段文字分成 2 部分，CFlow 中有 2 条接近，碰到其中 1 部分。" in answer.as_json["conclusion"]
+    assert answer.as_json["outlook"]["gaps"] == ["没有找到对应内容的部分：「孩子睡前听故事」"]
+    assert "CFlow 中有 2 条内容和这段文字接近；文字分成 2 部分，其中 1 部分找得到对应的内容。" in answer.as_json["conclusion"]
     assert "· 都说到：照片、硬盘、备份" in note(answer, tmp_path)
 
 
@@ -309,7 +325,8 @@ def test_the_conclusion_counts_and_quotes_pieces_that_say_something() -> None:
     [
         ({}, "CFlow 中有 2 条直接相关的内容。"),
         ({"2": "相关"}, "CFlow 中有 2 条相关内容，其中 1 条直接相关。"),
-        ({"1": "相关", "2": "弱"}, "CFlow 中没有直接回答这个问题的内容，有 2 条沾边。"),
+        ({"1": "相关", "2": "弱"}, "CFlow 中没有直接说这件事的内容，相近的有 2 条。最接近的是："),
+        ({"1": "弱", "2": "弱"}, "CFlow 中没有说这件事的内容，只有 2 条沾边。最接近的是："),
     ],
 )
 def test_the_conclusion_says_how_near_the_memos_are(labels: dict[str, str], start: str) -> None:
@@ -326,8 +343,8 @@ def test_nothing_found_names_the_nearest_and_what_to_try() -> None:
     answer = compose(replace(corpus.result(variants=variants), nearest=nearest), corpus.context())
     assert answer.values["conclusion"] == [
         "CFlow 中没有找到和「观影 zzyzx」有关的内容。",
-        "最接近、但不足以引用的是：露天电影 [[M (1)#^m1-1|#1]]。",
-        "可以试试：换一个说法；不用没有命中任何 memo 的词（zzyzx）；先运行 `vaultbrain sync` 取回最新的内容。",
+        "最接近、但还不足以引用的是：露天电影 [[M (1)#^m1-1|#1]]。",
+        "可以试试：换个说法；去掉 memo 里没有出现过的词（zzyzx）；先运行 `vaultbrain sync`，取回最新的内容。",
     ]
 
 
@@ -354,6 +371,8 @@ def test_what_may_be_wrong_stands_where_it_is_seen(language: str, tmp_path: Path
     """An old mirror, no vectors, a condition that cannot be read, too much: one open callout, with what to do."""
     corpus = Corpus({str(n): f"第 {n} 次观影 #{'小组' if n % 2 else '观影'}" for n in range(6)}, "观影 after:昨天")
     result = corpus.result(strong_memos=30, related_memos=20, degraded=[Shortcoming("no_vectors")])
+    older = replace(result.hits[0], created=result.hits[0].created - 365 * DAY)
+    result = replace(result, hits=(older, *result.hits[1:]))
     answer = compose(result, corpus.context(language=language, age_days=9))
     text = note(answer, tmp_path)
     callout = text[text.index("> [!warning]") :].split("\n\n")[0]
@@ -364,6 +383,31 @@ def test_what_may_be_wrong_stands_where_it_is_seen(language: str, tmp_path: Path
     assert "`tag:小组`" in callout
     assert "`after:2026`" in callout
     assert len(answer.as_json["notices"]) == 4
+
+
+def test_a_year_that_leaves_all_is_no_way_to_narrow() -> None:
+    """When every hit is as new, another word is."""
+    corpus = Corpus({str(n): f"第 {n} 次观影 #观影" for n in range(6)}, "观影")
+    (notice,) = compose(corpus.result(strong_memos=30, related_memos=20), corpus.context()).as_json["notices"]
+    assert "after:" not in notice
+    assert notice.endswith("可以缩小：多写一个词，说得更具体")
+
+
+def test_the_coverage_speaks_to_the_owner() -> None:
+    """Tags as words, no word of one character, none that another script or form of it met; no model's name."""
+    found = [
+        ("硬碟", "part", 0),
+        ("备份", "part", 3),
+        ("用", "part", 0),
+        ("#备份", "tag", 3),
+        ("硬盘", "script", 2),
+        ("容灾", "synonym", 0),
+    ]
+    variants = [VariantCoverage(text, family, 1, "", memos) for text, family, memos in found]
+    corpus = Corpus({"1": "备份到硬盘"}, "备份 硬碟 用")
+    lines = compose(corpus.result(variants=variants), corpus.context("inventory")).values["coverage"]["lines"]
+    assert lines[0] == "查询词：备份、硬盘"
+    assert not any("没有一条 memo" in line or "\\#" in line or "e5" in line for line in lines)
 
 
 def test_all_is_well_needs_no_callout(tmp_path: Path) -> None:
@@ -444,7 +488,7 @@ def test_a_models_sentences_take_the_place_of_the_conclusion_and_head_the_themes
         r"固定流程最有用 \S+别处\S+ \[\[M \(4\)#\^m4-1\|#4\]\] \[\[M \(1\)#\^m1-1\|#1\]\]", *answer.values["conclusion"]
     )
     text = note(answer, tmp_path)
-    assert "可以怎么做？\n\n先关灯。 [[M (1)#^m1-1|#1]]\n\n- " in text
+    assert "### 怎么做\n\n先关灯。 [[M (1)#^m1-1|#1]]\n\n- " in text
     assert "[[别处]]" not in text
     assert "> - 结论和主题下的句子由模型写成，依据这些 memo：[[M (1)#^m1-1|#1]]、[[M (2)#^m2-1|#2]]" in text
     assert "> - 模型的 2 句话没有依据，已去掉" in text

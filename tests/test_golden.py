@@ -24,6 +24,8 @@ QUESTIONS = (
     "how do I undo a git commit",
     "潜水证在哪里考？",
 )
+#: A question on a text of the person's own, and where that stands.
+COMPARED = ("這篇和哪些 memo 有關？", "阅读/鹽田與燈.md")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     brain = Brain(settings, environment={}, clock=lambda: NOW)
     brain.sync()
     for question in QUESTIONS:
-        brain.ask(question)
+        brain.ask(question, canvas=question == QUESTIONS[0])
+    question, passage = COMPARED
+    brain.ask(question, passage=(vault / passage).read_text("utf-8"))
     if os.environ.get("VAULTBRAIN_WRITE_GOLDEN"):
         shutil.rmtree(SAMPLE / "CFlow", ignore_errors=True)
         shutil.copytree(vault / "CFlow", SAMPLE / "CFlow")
@@ -69,6 +73,8 @@ def test_the_committed_answers_say_what_a_person_would_want(made: Path) -> None:
         (note,) = [n for path, n in vault.notes.items() if path.endswith(f"2026-11-30 {question}.md")]
         return [link.split("|#")[1].rstrip("]") for link in note.properties["vb_memos"]]
 
+    assert {note.properties["vb_mode"] for note in vault.notes.values() if note.kind == "answer"} == {"inventory", "match", "explore"}
+    assert "193" in cited(COMPARED[0])[:2]
     assert {"133", "103", "104", "287", "113"} <= set(cited(QUESTIONS[0])[:8])
     assert "314" in cited(QUESTIONS[0])
     assert {"201", "129", "159", "222", "281", "325"} <= set(cited(QUESTIONS[1]))

@@ -44,6 +44,40 @@ def test_a_piece_is_a_sentence_or_an_item_that_says_something(block: str, pieces
     assert texts(block) == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("每周五导出成一个文档再传回去。这个来回比任何一边单独用都好。", 1),
+        ("软链接断了就是红色的，要小心。备份脚本里两者别混，写清楚。", 1),
+        ("The old list is out of date by now. It still helps me to remember.", 1),
+        ("先把窗户都关好再出门去。回来的路上买一盏新的台灯。", 2),
+        ("导出" * 60 + "。这个来回比任何一边单独用都好，真的。", 2),
+    ],
+)
+def test_a_sentence_that_leans_takes_the_one_before_it_along(line: str, pieces: int) -> None:
+    """ "This" and "it" say nothing without what they mean; only when the two are too long together they part."""
+    assert len(texts(line)) == pieces
+
+
+@pytest.mark.parametrize(
+    ("memo", "leads"),
+    [
+        ("不好用的：\n- 表格多的财报，数字会对错行，每次都要自己再核对一遍", ["不好用的："]),
+        ("三岁最近反复要听的那几本故事书如下\n- 雨靴", ["", "三岁最近反复要听的那几本故事书如下"]),
+        ("跑步记录\n5 km，膝盖外侧有点紧，鞋也旧了", ["跑步记录"]),
+        ("今天整理了很久，收获不少。\n- 每条都写成一句完整的话，放到合适的位置去", ["", ""]),
+        ("周末片单：\n\n```sh\nls\n```\n\n- 雨靴", [""]),
+        ("跑步记录", [""]),
+    ],
+)
+def test_a_list_item_or_a_line_below_a_name_knows_its_lead(memo: str, leads: list[str]) -> None:
+    """The line above, with its own block; none where code stands between, or where the item says enough by itself."""
+    blocks = [(f"m1-{number}", block.text) for number, block in enumerate(split_blocks(memo), 1)]
+    found = pieces_of("1", blocks, 0)
+    assert [piece.lead for piece in found] == leads
+    assert all(piece.lead in dict(blocks)[piece.lead_anchor] for piece in found if piece.lead)
+
+
 def test_a_piece_knows_its_block_its_date_and_its_box() -> None:
     """Memo, anchor and time come along, and whether a task is open."""
     first, second = pieces_of("7", [("m7-2", "- [ ] 买胶片\n- [x] 还书")], 99)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultbrain.answer.material import Material
+from vaultbrain.answer.material import Material, Relative
 from vaultbrain.answer.themes import MAX_THEMES, group_by_theme
 from vaultbrain.retrieve.expand import Variant
 from vaultbrain.retrieve.search import Hit
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vaultbrain.answer.themes import Theme
+
+#: A theme with more hits may have one that its name is not true of.
+LARGE = 4
 
 
 def make_hit(memo_id: str, title: str = "", label: str = "相关", met: tuple[Variant, ...] = ()) -> Hit:
@@ -34,8 +37,8 @@ def alike(*groups: str, near: float = 0.9, far: float = 0.1) -> dict[tuple[str, 
 
 
 def shown(themes: Sequence[Theme]) -> list[tuple[str, str]]:
-    """(name, the ids of its hits in a row)."""
-    return [(theme.name, "".join(hit.memo_id for hit in theme.hits)) for theme in themes]
+    """(names, the ids of its hits in a row)."""
+    return [("、".join(theme.names), "".join(hit.memo_id for hit in theme.hits)) for theme in themes]
 
 
 def material(tags: Mapping[str, tuple[str, ...]], known: str = "", **others: object) -> Material:
@@ -67,7 +70,7 @@ def test_the_question_in_another_language_names_no_theme() -> None:
         make_hit(str(n), text, met=met) for n, text in enumerate(("film a", "film b", "观影 c", "观影 d", "film e", "观影 f"), 1)
     ]
     found = material(dict.fromkeys("125", ("film",)) | dict.fromkeys("346", ("观影",)), "film 观影", likeness=alike("125", "346"))
-    assert not {"film", "观影"} & {theme.name for theme in group_by_theme(hits, found, "观影")}
+    assert not {"film", "Film", "观影"} & {name for theme in group_by_theme(hits, found, "观影") for name in theme.names}
 
 
 def test_known_words_name_what_tags_do_not() -> None:
@@ -89,35 +92,81 @@ def test_a_name_is_in_the_script_of_the_question() -> None:
     """廚房 and 厨房 are one tag, shown as the person asks."""
     tags = {"1": ("廚房",), "2": ("厨房",), "3": ("廚房",), "4": ("旅行",), "5": ("旅行",), "6": ("旅行",)}
     hits = make_hits(*"abcdef")
-    assert group_by_theme(hits, material(tags), "清单")[0].name == "厨房"
-    assert group_by_theme(hits, material(tags), "備份")[0].name == "廚房"
+    assert group_by_theme(hits, material(tags), "清单")[0].names == ("厨房",)
+    assert group_by_theme(hits, material(tags), "備份")[0].names == ("廚房",)
 
 
-def test_meaning_alone_divides_and_the_best_title_gives_the_name() -> None:
-    """Where no word is shared, a theme is called by the first clause of its best memo that is short enough."""
-    hits = make_hits(
-        "这一句实在是太长太长太长太长了没有停顿，后面", "慢炖牛肉：番茄一半先炒", "c，d", "Used drives: ask hours", "e", "f"
-    )
-    themes = group_by_theme(hits, material({}, likeness=alike("123", "456")), "备忘")
-    assert shown(themes) == [("慢炖牛肉", "123"), ("Used drives", "456")]
+def test_meaning_alone_makes_no_heading() -> None:
+    """Memos that are alike and share no word stand under no clause of one of them, which would be false of the others."""
+    hits = make_hits("慢炖牛肉：番茄先炒", "客人六个人的菜量", "冷冻饭", "Used drives: ask hours", "e", "f")
+    assert shown(group_by_theme(hits, material({}, likeness=alike("123", "456")), "备忘")) == [("", "123456")]
 
 
-def test_a_long_clause_is_cut_and_marked() -> None:
-    """A name is never longer than a dozen Chinese characters or four words, and says when something is missing."""
-    hits = make_hits(*["一二三四五六七八九十一二三四五"] * 3, *["one two three four five six"] * 3)
-    names = [theme.name for theme in group_by_theme(hits, material({}, likeness=alike("123", "456")), "备忘")]
-    assert names == ["一二三四五六七八九十一二…", "one two three four…"]
+def test_the_title_of_a_work_names_no_subject() -> None:
+    """《纸月亮修理店》 has nothing to do with repairs; memos that begin with the same title are about that work."""
+    hits = make_hits("《修理店》好看", "修理水管", "《修理店》再看", "水管漏水", "《修理店》三刷", "换水管")
+    assert shown(group_by_theme(hits, material({}, "修理 水管"), "周末")) == [("《修理店》", "135"), ("水管", "246")]
 
 
-def test_copies_do_not_share_a_name() -> None:
-    """Two themes of the same words have names that differ: the second goes to what has no name."""
-    hits = make_hits(*["一样的话"] * 6)
-    themes = group_by_theme(hits, material({}, likeness=alike("123", "456")), "备忘")
-    assert shown(themes) == [("一样的话", "123"), ("", "456")]
+def test_a_comment_stands_with_what_it_is_about() -> None:
+    """A memo that says nothing by itself belongs to the memo that it comments on, under that one's name."""
+    hits = make_hits("《雾港》二刷", "硬盘响", "三刷补一句", "硬盘坏", "硬盘换了", "硬盘满")
+    found = material({}, "硬盘", relatives={"3": [Relative("1", "COMMENT", "", "", "")]})
+    assert shown(group_by_theme(hits, found, "周末")) == [("《雾港》", "13"), ("硬盘", "2456")]
+
+
+def test_words_that_mean_the_same_make_one_theme() -> None:
+    """纪录片 and documentary are one theme, named in the language of the question; 硬盘 is 硬碟 where that is what people say."""
+    hits = make_hits("纪录片 a", "厨房", "documentary b", "厨房 c", "documentary d", "厨房 e")
+    found = material({}, "纪录片 documentary 厨房 硬盘")
+    assert shown(group_by_theme(hits, found, "周末")) == [("纪录片", "135"), ("厨房", "246")]
+    assert shown(group_by_theme(hits, found, "weekend"))[0] == ("Documentary", "135")
+    hits = make_hits("硬盘 a", "厨房", "硬盘 b", "厨房 c", "硬盘 d", "厨房 e")
+    assert shown(group_by_theme(hits, found, "週末見"))[0] == ("硬碟", "135")
+
+
+def test_names_in_latin_letters_stay_as_written() -> None:
+    """No product is translated into a Chinese word for what it does."""
+    tags = dict.fromkeys("135", ("git",)) | dict.fromkeys("246", ("obsidian",))
+    assert shown(group_by_theme(make_hits(*"abcdef"), material(tags), "周末")) == [("git", "135"), ("obsidian", "246")]
+
+
+def test_two_names_make_a_theme_that_each_is_half_true_of() -> None:
+    """Memos that are near each other, of which one is tagged so and one so, stand under both."""
+    tags = dict.fromkeys("1234", ("厨房",)) | {"5": ("亲子",), "6": ("纪录片",)}
+    found = material(tags, likeness=alike("1234", "56"))
+    assert shown(group_by_theme(make_hits(*"abcdef"), found, "周末")) == [("厨房", "1234"), ("亲子、纪录片", "56")]
+
+
+def test_content_names_what_no_subject_does() -> None:
+    """Links are links; a memo that has a subject's name stands under that."""
+    hits = make_hits("厨房", "https://example.com/a", "厨房", "https://example.com/b", "厨房", "厨房")
+    tags = dict.fromkeys("1356", ("厨房",))
+    assert shown(group_by_theme(hits, material(tags), "周末")) == [("厨房", "1356"), ("网站与链接", "24")]
+    assert shown(group_by_theme(hits, material(tags), "週末見"))[1] == ("網站與連結", "24")
+    assert shown(group_by_theme(hits, material(tags), "weekend"))[1] == ("Links", "24")
+
+
+def test_weak_hits_make_no_theme_of_their_own() -> None:
+    """What only weak hits have names nothing: they join the rest, or a theme that others are in."""
+    tags = dict.fromkeys("125", ("厨房",)) | dict.fromkeys("34", ("旅行",)) | dict.fromkeys("67", ("跑步",))
+    hits = [make_hit(memo_id, memo_id * 2, "弱" if memo_id in "567" else "相关") for memo_id in "1234567"]
+    assert shown(group_by_theme(hits, material(tags), "清单")) == [("厨房", "125"), ("旅行", "34"), ("", "67")]
+
+
+def test_what_is_said_of_the_subject_alone_is_named_by_it() -> None:
+    """Hits that answer and share no narrower name are the theme of the question itself, never of the rest."""
+    tags = dict.fromkeys("345", ("厨房",))
+    hits = [make_hit(memo_id, memo_id * 2, "强") for memo_id in "123456"]
+    themes = group_by_theme(hits, material(tags), "清单")
+    assert [(theme.is_subject, ids) for theme, (_, ids) in zip(themes, shown(themes), strict=True)] == [
+        (True, "126"),
+        (False, "345"),
+    ]
 
 
 def test_what_fits_nowhere_stands_last_without_a_name() -> None:
-    """Two memos that are near nothing make the rest, even when one is ranked first."""
+    """Two memos that are near nothing make the rest, even when one is ranked first; one that answers is never among them."""
     pairs = (
         alike("2345", "6789")
         | {pair: 0.0 for n in "1a" for m in "23456789" for pair in [tuple(sorted((n, m)))]}
@@ -127,7 +176,8 @@ def test_what_fits_nowhere_stands_last_without_a_name() -> None:
     hits = [make_hit(memo_id, memo_id * 2) for memo_id in "123456789a"]
     assert shown(group_by_theme(hits, material(tags, likeness=pairs), "清单")) == [("厨房", "2345"), ("旅行", "6789"), ("", "1a")]
     strong = [make_hit("1", "11", "强"), *hits[1:]]
-    assert "1" in shown(group_by_theme(strong, material(tags, likeness=pairs), "清单"))[0][1]
+    themes = group_by_theme(strong, material(tags, likeness=pairs), "清单")
+    assert [theme.is_subject for theme in themes if "1" in {hit.memo_id for hit in theme.hits}] == [True]
 
 
 def test_few_hits_are_divided_only_when_each_half_has_a_word() -> None:
@@ -160,6 +210,12 @@ def answers(draw: st.DrawFn) -> tuple[list[Hit], Material]:
     return hits, Material(tags=tags, likeness=likeness, is_topic={"硬盘", "照片", "photo", "清单"}.__contains__)
 
 
+def is_true_of(hit: Hit, names: Sequence[str], found: Material) -> bool:
+    """Whether the memo has one of the words or tags, by letters alone; 照片 and photo are one."""
+    text = f"{hit.title} {' '.join(found.tags[hit.memo_id])}".replace("photo", "照片 photo").casefold()
+    return any(name.casefold() in text for name in names)
+
+
 @settings(deadline=None, max_examples=60)
 @given(answers())
 def test_whatever_is_found_is_divided_well(answer: tuple[list[Hit], Material]) -> None:
@@ -170,11 +226,19 @@ def test_whatever_is_found_is_divided_well(answer: tuple[list[Hit], Material]) -
     for theme in themes:
         assert [hit.memo_id for hit in theme.hits] == sorted(hit.memo_id for hit in theme.hits)
         assert len(theme.hits) > 1 or len(hits) == 1
-    names = [theme.name for theme in themes]
-    assert len(names) <= MAX_THEMES
+    named = [theme for theme in themes if theme.names or theme.is_subject]
+    names = [name for theme in themes for name in theme.names]
+    assert len(themes) <= MAX_THEMES
     assert len(set(names)) == len(names)
     assert "清单" not in names
-    assert all(names[:-1])
-    firsts = [theme.hits[0].memo_id for theme in themes if theme.name]
+    assert sum(theme.is_subject for theme in themes) <= 1
+    assert named == themes[: len(named)]
+    assert len(themes) - len(named) <= 1
+    if len(themes) > 1:
+        assert all(hit.label != "强" for theme in themes[len(named) :] for hit in theme.hits)
+    for theme in named:
+        strangers = [hit for hit in theme.hits if not theme.is_subject and not is_true_of(hit, theme.names, found)]
+        assert len(strangers) <= (len(theme.hits) > LARGE)
+    firsts = [theme.hits[0].memo_id for theme in named]
     assert firsts == sorted(firsts)
     assert themes == group_by_theme(hits, found, "清单")

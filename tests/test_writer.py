@@ -462,7 +462,7 @@ def test_a_request_follows_the_answer(home: Home, server: CFlowServer) -> None:
     ids = [hit.memo_id for hit in result.hits]
     result = replace(result, hits=(replace(result.hits[0], note=""), *result.hits[1:]))
     memos = {memo_id: passage(memo_id, server.memos[int(memo_id) - 1]["content"]).memo for memo_id in ids}
-    gathered = Gathered(result, (), Reading("from_mirror", 1), {ids[1]: "强"}, memos, Material())
+    gathered = Gathered(result, (), (), Reading("from_mirror", 1), {ids[1]: "强"}, memos, Material())
     context = AnswerContext(QUESTION, "explore", "zh-Hans", NOW, "", "tiny", Reading("from_mirror", 1))
     answer = compose(result, context)
     asked = request_for(gathered, answer, context)

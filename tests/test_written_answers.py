@@ -115,7 +115,7 @@ def test_c41_orders_inside_memos_move_nothing(server: CFlowServer, home: Home, c
     chat.answers = [says(obeyed)]
     done = asked(home, chat, "where is the lamp oil?")
     after = hash_tree(home.vault)
-    assert {path for path in after if before.get(path) != after[path]} - {"CFlow/Answers/"} == {done.path}
+    assert {path for path in after if before.get(path) != after[path]} - {"CFlow/Answers/", "CFlow/Home.md"} == {done.path}
     conclusion = done.text.partition("## Conclusion")[2].partition("\n## ")[0]
     assert conclusion.count("|#911]]") == 1
     assert not [path for path in server.paths() if not path.startswith(("/api/v1/memo/", "/api/v1/status"))]

@@ -135,13 +135,18 @@ def _update_base(parts: ViewParts, path: str) -> str:
 # beside one answer
 
 
-def draw_canvas(parts: ViewParts, asked: Asked) -> str:
-    """Why the canvas beside the answer's note was left as it is; empty when it shows the answer."""
+def draw_canvas(parts: ViewParts, asked: Asked, *, is_asked_for: bool = True) -> str:
+    """Why the canvas beside the answer's note was left as it is; empty when it shows the answer.
+
+    One that we drew before and that is gone is drawn again only when it ``is_asked_for``.
+    """
     path = f"{asked.path.removesuffix('.md')}.canvas"
-    row = asked.row
+    row = parts.catalog.answers.load(asked.row.answer_id) or asked.row  # another process may have answered it anew
     try:
         standing = parts.vault.read(path)
-        if standing is not None and not row.canvas and _OUR_NODE not in standing:
+        if standing is None and row.canvas and not is_asked_for:
+            return ""  # deleted, or the note was moved away from it
+        if standing is not None and _OUR_NODE not in standing:
             return "it is a canvas of your own"
         made = build_canvas(_canvas_of(asked), standing, row.canvas or None)
         if made.text is not None:

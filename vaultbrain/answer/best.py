@@ -1,7 +1,8 @@
 """Which of a memo's pieces are about the question, and which one to quote when there is room for one.
 
 Pure. A piece counts when it holds words of the question or of what the memo was found by, or stands in the block that the search
-chose; a label counts little, because it says nothing.
+chose; a label counts little, because it says nothing, and a sentence that leans on another one less than one that stands alone.
+Decides, too, which memos were met by a word in passing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import ADDRESS, Piece, columns, pieces_of, says_something, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, Piece, columns, leans, pieces_of, says_something, without_edge_tags
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.vault.markdown import plain_text
@@ -32,6 +33,14 @@ _GOOD_COLUMNS = (18, 110)
 _SHAPE = 0.3
 #: What is left of the relevance of a label.
 _LABEL_SHARE = 0.4
+#: What is left of the relevance of a piece without any word of the search, where another one of the memo has some; and of one
+#: that leans on a sentence that is not there.
+_WORDLESS_SHARE, _LEANING_SHARE = 0.5, 0.6
+#: A memo that was met by such words only, and whose meaning is no nearer than this, was met in passing.
+_SMALL_WORDS = frozenset(
+    "up down back out off in on over get got make made do use used go come put set keep take want need see let way time".split()
+)
+_NEAR_MEANING = 0.4
 #: Columns of a heading that says something.
 _LONG_HEADING = 24
 _HEADING = re.compile(r"#{1,6}[ \t]+([^\n]+)")
@@ -42,20 +51,23 @@ _LONG_TOPIC = 200
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
+    """``has_words``: the piece holds words of the search; otherwise only its place speaks for it."""
+
     piece: Piece
     relevance: float
+    has_words: bool = True
 
 
 def pieces_by_memo(hits: Sequence[Hit], context: AnswerContext) -> dict[str, tuple[Piece, ...]]:
     """The pieces of each hit's memo; those of the excerpt when its blocks are not known.
 
-    Where code or a table was found, its best line is one of them, code between ticks.
+    Where code or a table was found, its best line is one of them, code between ticks, led by the first line of the memo.
     """
     blocks = context.material.blocks
     found: dict[str, tuple[Piece, ...]] = {}
     for hit in hits:
         pieces = pieces_of(hit.memo_id, blocks.get(hit.memo_id) or [(hit.anchor, hit.excerpt)], hit.created)
-        found[hit.memo_id] = (*_code_or_row(hit), *pieces)
+        found[hit.memo_id] = (*_code_or_row(hit, blocks.get(hit.memo_id, ())), *pieces)
     return found
 
 
@@ -69,7 +81,7 @@ def heading_of(hit: Hit, context: AnswerContext) -> list[Piece]:
     return [Piece(hit.memo_id, text, blocks[0][0], hit.created)] if is_telling else []
 
 
-def _code_or_row(hit: Hit) -> list[Piece]:
+def _code_or_row(hit: Hit, blocks: Sequence[tuple[str, str]]) -> list[Piece]:
     """The best line of the excerpt when that is code or a table."""
     lines = [line for line in hit.excerpt.split("\n") if line.strip("|-: ")]
     if not lines or not (_FENCE.match(lines[0]) or lines[0].startswith("|")):
@@ -79,7 +91,17 @@ def _code_or_row(hit: Hit) -> list[Piece]:
     tokens = set(cut(" ".join(hit.matched)))
     line = " ".join(max(lines, key=lambda line: len(tokens & set(cut(fold(line)))), default="").split())
     text = f"`{line.replace('`', chr(39))}`" if is_code and line else line.strip("| ")
-    return [Piece(hit.memo_id, text, hit.anchor, hit.created)] if text else []
+    lead, lead_anchor = _first_line(blocks)
+    lead, lead_anchor = (lead, lead_anchor) if lead_anchor != hit.anchor else ("", "")
+    return [Piece(hit.memo_id, text, hit.anchor, hit.created, lead=lead, lead_anchor=lead_anchor)] if text else []
+
+
+def _first_line(blocks: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """What the memo begins with, when that is a heading or a line of text."""
+    anchor, block = blocks[0] if blocks else ("", "")
+    heading = _HEADING.fullmatch(block.strip())
+    first = pieces_of("", [(anchor, heading[1] if heading else block)], 0)[:1]
+    return next(((piece.lead or piece.text, anchor) for piece in first), ("", ""))
 
 
 def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked]:
@@ -88,36 +110,58 @@ def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked
     When nothing speaks for any of them all count a little: the memo was found by its meaning.
     """
     topic = set(cut(result.query.topic)) if len(result.query.topic) <= _LONG_TOPIC else set[str]()
-    met = set(cut(" ".join(word.lstrip("#") for word in hit.matched))) - topic
-    ranked = [Ranked(piece, _relevance(piece, hit, topic, met, len(pieces))) for piece in pieces]
+    scripts = [variant.text for variant in result.coverage.variants if variant.family == "script"]
+    met = set(cut(" ".join([*(word.lstrip("#") for word in hit.matched), *scripts]))) - topic
+    found = [_by_words(piece, topic, met) for piece in pieces]
+    ranked = [
+        Ranked(piece, _relevance(piece, hit, said, len(pieces), is_met=any(found)), said > 0)
+        for piece, said in zip(pieces, found, strict=True)
+    ]
     if any(found.relevance for found in ranked):
         return ranked
-    return [Ranked(piece, _FEW_PIECES) for piece in pieces]
+    return [Ranked(piece, _FEW_PIECES, has_words=False) for piece in pieces]
 
 
-def _relevance(piece: Piece, hit: Hit, topic: set[str], met: set[str], count: int) -> float:
-    words = set(cut(fold(piece.text)))
-    relevance = _TOPIC * len(words & topic) / len(topic) if topic else 0.0
-    relevance += _MET * min(len(words & met), _ENOUGH_MET) / _ENOUGH_MET
-    relevance += _BLOCK * (piece.anchor == hit.anchor)
-    return relevance + _FEW_PIECES * (count <= _FEW)
+def _by_words(piece: Piece, topic: set[str], met: set[str]) -> float:
+    words = set(cut(fold(f"{piece.lead} {piece.text}")))
+    share = len(words & topic) / len(topic) if topic else 0.0
+    return _TOPIC * share + _MET * min(len(words & met), _ENOUGH_MET) / _ENOUGH_MET
+
+
+def _relevance(piece: Piece, hit: Hit, said: float, count: int, *, is_met: bool) -> float:
+    relevance = said + _BLOCK * (piece.anchor == hit.anchor) + _FEW_PIECES * (count <= _FEW)
+    relevance *= _WORDLESS_SHARE if is_met and not said else 1
+    return relevance * (_LEANING_SHARE if leans(piece.text) else 1)
+
+
+def is_passing(hit: Hit) -> bool:
+    """Whether nothing but small words, which stand everywhere, and no near meaning led to the memo."""
+    words = [word for text in hit.matched for word in text.split()]
+    is_far = hit.cosine is not None and hit.cosine < _NEAR_MEANING
+    return is_far and bool(words) and _SMALL_WORDS.issuperset(words)
 
 
 def best_pieces(ranked: Sequence[Ranked], hit: Hit) -> list[Piece]:
     """Best first; of equals the first of the text."""
-    order = sorted(enumerate(ranked), key=lambda found: (-_worth(found[1], hit), found[0]))
+    any_words = any(found.has_words for found in ranked)
+    order = sorted(enumerate(ranked), key=lambda found: (-_worth(found[1], hit, any_words=any_words), found[0]))
     return [found.piece for _, found in order]
 
 
-def _worth(found: Ranked, hit: Hit) -> float:
+def _worth(found: Ranked, hit: Hit, *, any_words: bool) -> float:
     """How well a piece stands for its memo: a label or a bare address names something and says nothing of it."""
     text = found.piece.text
     width = columns(text)
     low, high = _GOOD_COLUMNS
     is_title = plain_text(text) == plain_text(hit.title)
-    if width < low or (is_title and width < _LONG_HEADING) or not any(map(str.isalnum, ADDRESS.sub("", text))):
+    if width < low or (is_title and width < _LONG_HEADING) or is_bare_address(text):
         return _LABEL_SHARE * found.relevance
-    return found.relevance + (_SHAPE if width <= high and not is_title else 0.0)
+    is_good = width <= high and not is_title and (found.has_words or not any_words)
+    return found.relevance + (_SHAPE if is_good else 0.0)
+
+
+def is_bare_address(text: str) -> bool:
+    return not any(map(str.isalnum, ADDRESS.sub("", text)))
 
 
 def says_the_same(one: str, other: str) -> bool:

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 TITLE_COLUMNS = 64
 QUOTE_COLUMNS = 84
 LINE_COLUMNS = 160
-#: A cut leaves at least this share of the room filled, or is made between words.
-_LEAST_FILLED = 0.25
+#: A cut leaves at least this share of the room filled, or is made between words; one behind a whole sentence the second.
+_LEAST_FILLED, _LEAST_OF_SENTENCES = 0.25, 0.5
+#: What is left of a quotation by a cut; otherwise it may be as long as a line.
+_LEAST_OF_QUOTE = 0.4
 
 _URL = re.compile(r"https?://\S+")
 _LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
 _TRAILING = re.compile(r"[\s，。；：、,;:.]+$")
+_SENTENCE_END = re.compile(r"[。！？]|[.!?](?=\s)")
 _CLAUSE_END = re.compile(r"[，。；：、！？]|[,;:.!?](?=\s)|\s[-–—]+(?=\s)")
+_LOOSE_END = re.compile(r"[\s，。；：、,;:.]+$")
 _LINE_MARKS = re.compile(r"^(?:>\s*|(?:#{1,6}|[-+*]|\d{1,9}[.)])(?:\s+|$))+")
 _PAIRED_MARK = re.compile(r"(?<!\\)[`$\[\]]")
 _TAG_MARK = re.compile(r"(?<![\\\w&/#])#(?=[^\s#])")
@@ -61,20 +65,35 @@ def shown_line(text: str, width: int = LINE_COLUMNS) -> str:
 
 
 def shown_quote(text: str) -> str:
-    """A piece within a sentence of ours: without the full stop at its end."""
-    return shown_line(text.rstrip("。.；; "), QUOTE_COLUMNS)
+    """A piece within a sentence of ours: whole clauses, without the full stop at its end."""
+    quoted = text.rstrip("。.；; ")
+    cut = cut_at_clause(quoted, QUOTE_COLUMNS)
+    is_whole = columns(quoted) <= QUOTE_COLUMNS or bool(_last_end(quoted, QUOTE_COLUMNS))
+    return (
+        inline(cut) if is_whole and columns(cut) >= _LEAST_OF_QUOTE * min(columns(quoted), QUOTE_COLUMNS) else shown_line(quoted)
+    )
 
 
 def cut_at_clause(text: str, width: int) -> str:
     """At most ``width`` columns of the text and ``…``; more only when it begins with an address or a link that is longer."""
     if columns(text) <= width:
         return text
-    within = next(n for n in range(len(text), 0, -1) if columns(text[:n]) <= width)
-    whole = masked(text)
-    ends = [found.start() for found in _CLAUSE_END.finditer(whole, 0, within)]
-    if ends and columns(text[: ends[-1]]) >= _LEAST_FILLED * width:
-        return text[: ends[-1]].rstrip() + "…"
-    return text[: _between_words(whole, within)].rstrip() + "…"
+    end = _last_end(text, width) or _between_words(masked(text), _within(text, width))
+    return _LOOSE_END.sub("", text[:end]) + "…"
+
+
+def _within(text: str, width: int) -> int:
+    return next(n for n in range(len(text), 0, -1) if columns(text[:n]) <= width)
+
+
+def _last_end(text: str, width: int) -> int:
+    """Where the last whole sentence ends that fills half of the room, else the last clause that fills some of it; else 0."""
+    whole, within = masked(text), _within(text, width)
+    for pattern, least in ((_SENTENCE_END, _LEAST_OF_SENTENCES), (_CLAUSE_END, _LEAST_FILLED)):
+        ends = [found.start() for found in pattern.finditer(whole[: within + 1]) if found.start() <= within]
+        if ends and columns(text[: ends[-1]]) >= least * width:
+            return ends[-1]
+    return 0
 
 
 def _between_words(whole: str, at: int) -> int:

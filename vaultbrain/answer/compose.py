@@ -27,7 +27,7 @@ from vaultbrain.vault.note import Date, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vaultbrain.answer.sections import Arranged, Section
+    from vaultbrain.answer.sections import Arranged, Item, Section
     from vaultbrain.retrieve.search import SearchResult
 
 __all__ = ["TEMPLATE", "Answer", "AnswerContext", "Reading", "choose_language", "choose_mode", "compose", "link_to"]
@@ -118,13 +118,20 @@ def _theme(number: int, section: Section, result: SearchResult, context: AnswerC
                 "memo_id": item.memo_id,
                 "text": item.text,
                 "link": item.link,
-                "note": words("shared", words=words("list_join").join(item.words)) if item.words else "",
+                "note": _respect(item, context, words),
                 "lines": [{"text": line.text, "link": line.link} for line in item.lines],
                 "more": words("more_lines", count=item.more) if item.more else "",
             }
             for item in section.items
         ],
     }
+
+
+def _respect(item: Item, context: AnswerContext, words: Words) -> str:
+    """In what respect a memo is close to the passage: by words that stand in both, or only by its meaning."""
+    if context.mode != MATCH or not context.passage_parts:
+        return ""
+    return words("shared", words=words("list_join").join(item.words)) if item.words else words("by_meaning")
 
 
 def _properties(result: SearchResult, context: AnswerContext) -> dict[str, Value]:

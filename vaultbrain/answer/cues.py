@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: Cues of one kind beyond these say nothing more.
 _MOST_CUES = 2
 
-#: Sub-question → (worth of a cue, the cues), in the order in which they stand in a note. Read with ``re.VERBOSE``.
+#: Sub-question → (worth of a cue, the cues), in the order in which they stand in a note. Read with ``re.VERBOSE``,
+#: on folded text, in which the full-width marks , : ; ! ? are narrow.
 _CUES: dict[str, tuple[float, str]] = {
     "what": (
         1.0,
@@ -30,10 +31,11 @@ _CUES: dict[str, tuple[float, str]] = {
     "how": (
         1.0,
         r"""
-            ^先 | [，。：；\s]先(?!生|前|后) | 步骤 | 第[一二三四]步 | 做法 | 方法 | 办法 | 流程 | 怎么 | 如何 | 然后
+            ^先 | [,。:;\s]先(?!生|前|后) | 步骤 | 第[一二三四]步 | 做法 | 方法 | 办法 | 流程 | 怎么 | 如何 | 然后
           | 的时候先 | 设置 | 配置 | 打开.{0,12}[里中] | 运行 | 执行 | 命令 | 记得 | 每次 | 每天 | 每晚 | 每周 | 分成
           | 按.{1,8}(?:来|排|分) | 改一下 | 用.{1,12}(?:来|去|把|代替) | 把.{1,14}(?:放|改|换|写|设|调|装|拆|切|加) | 顺序
-          | 模板 | \bfirst\b | \bthen\b | \bsteps?\b | \bhow\sto\b | ^use\b | ^run\b | ^set\b | ^open\b | ^add\b | ^put\b
+          | 模板 | (?:规则|原则|规矩|顺序)[^,。]{0,8}[:是]
+          | \bfirst\b | \bthen\b | \bsteps?\b | \bhow\sto\b | ^use\b | ^run\b | ^set\b | ^open\b | ^add\b | ^put\b
           | ^keep\b | ^make\b | ^try\b | ^ask\b | \bmake\ssure\b | \bby\s\w+ing\b | \bevery\s(?:day|night|week|morning)\b
           | \binstead\sof\b | \btemplate\b
         """,
@@ -41,7 +43,7 @@ _CUES: dict[str, tuple[float, str]] = {
     "experience": (
         1.0,
         r"""
-            试了 | 试过 | 第一次 | 适合 | 用了[^\s，。]{0,6}(?:年|月|周|天|次) | 发现 | 感觉 | 体验 | 效果 | 看完 | 读完
+            试了 | 试过 | 第一次 | 适合 | 用了[^\s,。]{0,6}(?:年|月|周|天|次) | 发现 | 感觉 | 体验 | 效果 | 看完 | 读完
           | 听完 | 觉得 | 坚持 | 果然 | 居然 | 终于 | 亲测 | 实测 | 有用 | 管用 | 好用 | 好多了 | 舒服 | 喜欢 | 满意
           | 最打动 | 好看 | 好吃 | 值得 | 省了?一 | 比.{1,10}(?:好|快|省|强|准|稳) | 之后.{0,10}(?:好|少|多)了
           | \bi\stried\b | \btried\b | \bworked\b | \bworks\s(?:well|fine|great)\b | \bturn(?:s|ed)\sout\b | \bfelt\b
@@ -52,8 +54,8 @@ _CUES: dict[str, tuple[float, str]] = {
     "problems": (
         1.0,
         r"""
-            坑(?!人) | (?:出|有|遇到|毛病|小)问题 | 问题(?:是|在|出|：) | 缺点 | 毛病 | 报错 | 失败 | 出错 | 千万别
-          | 别[再在用买把让拿放碰开关吃喝太乱去怪反热揉嫌] | [，。；\s]别(?!的|人|处|名|墅|称) | ^别(?!的|人|处|名|墅|称)
+            坑(?!人) | (?:出|有|遇到|毛病|小)问题 | 问题(?:是|在|出|:) | 缺点 | 毛病 | 报错 | 失败 | 出错 | 千万别
+          | 别[再在用买把让拿放碰开关吃喝太乱去怪反热揉嫌] | [,。;\s]别(?!的|人|处|名|墅|称) | ^别(?!的|人|处|名|墅|称)
           | 不要 | 不能 | 注意 | 小心 | 风险 | 陷阱 | 避免 | 崩 | (?<!不)疼 | (?<!不)痛 | 卡住 | 卡死 | 变慢 | 越来越慢
           | 难用 | 不好用 | 没用 | 不管用 | 没效果 | 不够 | 太[贵吵慢重大长] | 后悔 | 踩 | 丢了 | 坏了 | 误 | 炸
           | \bproblems?\b | \bfail(?:s|ed|ure)?\b | \bbugs?\b | \berrors?\b | \bdon'?t\b | \bdo\snot\b | \bavoid\b
@@ -72,7 +74,7 @@ _CUES: dict[str, tuple[float, str]] = {
     "tools": (
         1.2,
         r"""
-            工具 | 软件 | 插件 | 网站 | 教程 | 课程 | 资源 | 清单 | 合集 | 书单 | 片单 | 推荐 | 收藏 | 入口 | 文档
+            工具 | 软件 | 插件 | 网站 | 教程 | 课程 | 资源(?!限制|占用|消耗) | 清单 | 合集 | 书单 | 片单 | 推荐 | 收藏
           | \btools?\b | \bplugins?\b | \bwebsites?\b | \btutorials?\b | \bcourses?\b | \brepos?\b | \bwatchlist\b
           | \breading\slist\b | \bresources?\b | \brecommend
         """,

@@ -24,13 +24,14 @@ MAX_PER_MEMO, MAX_PIECES = 2, 2
 #: A memo stands under a second sub-question when its piece there is at least this much as telling as its best one.
 _SECOND_SHARE = 0.6
 #: What the question asks itself weighs more, and a piece speaks to it even without a cue when its relevance is at least such a
-#: share of that of the memo's best one.
-_ASKED_WEIGHT, _ASKED_BASE, _SURELY_ABOUT = 1.5, 1.5, 0.8
+#: share of that of the memo's best one; then it does so before all else.
+_ASKED_WEIGHT, _ASKED_BASE, _ASKED_FIRST, _SURELY_ABOUT = 1.5, 1.5, 0.1, 0.8
 #: What each place further down the list of memos costs a sub-question that is to be kept for it.
-_RANK_COSTS = 0.1
+_RANK_COSTS = 0.25
 
-#: Those whose absence is worth a word; not everything has a price or is still to be decided.
-CORE = ("how", "experience", "problems")
+#: Those whose absence is worth a word; not everything has a price or is still to be decided, and how to do a thing is said in so
+#: many ways that not to find it says little.
+CORE = ("experience", "problems")
 
 #: Sub-question → (how telling, place in the memo, piece).
 _Telling = dict[str, list[tuple[float, int, Piece]]]
@@ -38,10 +39,15 @@ _Telling = dict[str, list[tuple[float, int, Piece]]]
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A piece of a memo with how much it is about the subject, from 0 on."""
+    """A piece of a memo with how much it is about the subject, from 0 on.
+
+    ``has_words`` of the search, and not only the place where the memo was found; ``is_sure`` when these or the whole memo say so.
+    """
 
     piece: Piece
     relevance: float
+    has_words: bool = True
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +97,14 @@ def _telling(voices: Sequence[Voice], asked: Sequence[str]) -> _Telling:
     """Sub-question → (how telling, place in the memo, piece), of pieces about the subject."""
     found: _Telling = {}
     most = max((voice.relevance for voice in voices), default=0.0)
+    any_words = any(voice.has_words for voice in voices)
     for place, voice in enumerate(voices):
-        if voice.relevance > 0:
+        if voice.relevance > 0 and (voice.has_words or not any_words):
             clear = cues(voice.piece)
+            clearest = max(clear.values(), default=0.0)
             for name in asked:
-                plainly = _ASKED_BASE if voice.relevance >= _SURELY_ABOUT * most else 0.0
+                is_answer = voice.is_sure and voice.relevance >= _SURELY_ABOUT * most
+                plainly = max(_ASKED_BASE, clearest + _ASKED_FIRST) if is_answer else 0.0
                 clear[name] = max(clear.get(name, 0.0) * _ASKED_WEIGHT, plainly)
             for name, clearness in clear.items():
                 if clearness:

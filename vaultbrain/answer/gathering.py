@@ -85,13 +85,13 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_p
     if reading.changed:
         result, hits, further, part_hits = _search(parts, query, variants, passage_parts)
     notes = _Notes(parts.vault)
+    memos = parts.mirrored(list(dict.fromkeys([*(hit.memo_id for hit in hits), *read_for])))
     result = replace(
         result,
-        hits=tuple(notes.with_sound_link(hit) for hit in hits),
+        hits=tuple(notes.with_sound_link(hit) for hit in hits if hit.memo_id in memos),  # a sync may have taken one away
         nearest=tuple(notes.with_sound_link(hit) for hit in result.nearest),
     )
     memo_ids = [hit.memo_id for hit in result.hits]
-    memos = parts.mirrored(list(dict.fromkeys([*memo_ids, *read_for])))
     material = Material(
         tags={memo_id: memo.tags for memo_id, memo in memos.items()},
         blocks={hit.memo_id: notes.blocks(hit.memo_id, hit.note) for hit in result.hits},

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import Piece, bare_line, columns, says_something, sentences
+from vaultbrain.answer.pieces import Piece, bare_line, columns, leans, says_something, sentences
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
 
@@ -25,6 +25,9 @@ _SHORT_COLUMNS, _WHOLE_COLUMNS = 60, 120
 MAX_SHARED = 6
 #: Characters of a Chinese word at most.
 _LONGEST_WORD = 6
+#: Tokens that make a piece of few words no closer than a whole sentence; what is left of a scrap, which is so narrow or leans on
+#: another sentence.
+_EVENS_LENGTH, _SCRAP_COLUMNS, _SCRAP_SHARE = 16, 26, 0.6
 #: Letters of a Latin word; characters that begin no word worth sharing.
 _SHORTEST_LATIN, _NO_BEGINNING = 3, "不没很也都就再把被在是有和与的了我你他她它这那"
 
@@ -42,6 +45,7 @@ _SAYS_LITTLE = frozenset(
         "还是 如果 因为 所以 但是 而且 或者 然后 已经 现在 时候 这样 那样 这里 那里 觉得 知道 可能 应该 需要 "
         "东西 很多 有些 其实 之后 之前 以后 以前 最后 开始 只是 还有 不要 不会 不能 今天 明天 昨天 的话 起来 "
         "出来 下来 里面 上面 下面 一点 有点 比较 非常 真的 每天 每次 不用 只要 只有 都是 也是 不过 虽然 于是 "
+        "明年 今年 去年 另外 家里 发现 存在 回去 打开 改成 下去 看看 回来 "
         "这么 那么 为了 其中 还要 就会 不到 一定 大家 直接 一直 管理 情况 事情 问题 希望 最近 "
         "the and for with that this from have has was were are not but you your they them then than when what which who "
         "how why can could will would should into over about just also only more most some any all one two its our out "
@@ -168,7 +172,9 @@ def _touch(hit: Hit, own: Sequence[Piece], part: str, is_word: Callable[[str], b
 
 def _closeness(piece: Piece, hit: Hit, tokens: set[str]) -> float:
     words = set(cut(fold(piece.text)))
-    return len(words & tokens) / sqrt(len(words) + 4) + 0.3 * (piece.anchor == hit.anchor)
+    closeness = len(words & tokens) / sqrt(len(words) + _EVENS_LENGTH) + 0.3 * (piece.anchor == hit.anchor)
+    is_scrap = leans(piece.text) or columns(piece.text) < _SCRAP_COLUMNS
+    return closeness * (_SCRAP_SHARE if is_scrap else 1)
 
 
 def shared_words(text: str, other: str, is_word: Callable[[str], bool]) -> list[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Things named on one line.
 MAX_NAMED, MAX_TAGS = 5, 4
 #: Memos from which on it means something that none of them speaks to a sub-question; and that share a tag worth naming.
-_ENOUGH_MEMOS, _LEAST_TAGGED = 3, 2
+_ENOUGH_MEMOS, _LEAST_TAGGED = 5, 2
 #: Days after which the newest memo may be out of date.
 _OLD_DAYS = 365
 _DAY_S = 86_400
@@ -54,8 +54,10 @@ def tag_filters(result: SearchResult, context: AnswerContext) -> list[tuple[str,
     """``tag:…`` for the tags that most of the hits share, with how many; none that the question names or that all have."""
     asked = set(fold(result.query.text).replace("#", " ").replace("tag:", " ").split())
     hits = [hit for hit in (*result.hits, *context.further) if hit.label != WEAK]
-    counts = Counter(tag for hit in hits for tag in context.material.tags.get(hit.memo_id, ()))
-    shared = [(tag, n) for tag, n in counts.items() if _LEAST_TAGGED <= n < max(len(hits), 3) and fold(tag) not in asked]
+    tags = [tag for hit in hits for tag in context.material.tags.get(hit.memo_id, ())]
+    written = {fold(tag): tag for tag in reversed(tags)}  # both scripts are one tag, written as the first hit has it
+    counts = Counter(map(fold, tags))
+    shared = [(written[key], n) for key, n in counts.items() if _LEAST_TAGGED <= n < max(len(hits), 3) and key not in asked]
     ranked = sorted(shared, key=lambda found: (-found[1], found[0]))[:MAX_TAGS]
     return [(f'tag:"{tag}"' if any(map(str.isspace, tag)) else f"tag:{tag}", n) for tag, n in ranked if "`" not in tag]
 
@@ -117,8 +119,7 @@ def _next(result: SearchResult, context: AnswerContext, arranged: Arranged, word
     if titled:
         yield words("next_relatives", links=listed(titled[:MAX_NAMED]))
     shown = {item.memo_id for section in arranged.sections for item in section.items}
-    hits = [hit for hit in (*context.further, *result.hits) if hit.memo_id not in shown]
-    hits.sort(key=lambda hit: hit.label == WEAK)
+    hits = [hit for hit in (*context.further, *result.hits) if hit.memo_id not in shown and hit.label != WEAK]
     if hits:
         yield words("next_hits", links=listed(_titled(hit, words) for hit in hits[:MAX_NAMED]))
     if tags := counted_tags(result, context, words):

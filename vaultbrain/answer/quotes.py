@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 COMMENT = "COMMENT"
+#: Sources that stand open, if they are strong; the others unfold.
+MAX_OPEN = 3
 
 
 def quotes(result: SearchResult, context: AnswerContext, words: Words) -> list[dict[str, Any]]:
-    return [_quote(hit, result, context, words) for hit in result.hits]
+    return [_quote(hit, result, context, words, is_open=place < MAX_OPEN) for place, hit in enumerate(result.hits)]
 
 
-def _quote(hit: Hit, result: SearchResult, context: AnswerContext, words: Words) -> dict[str, Any]:
+def _quote(hit: Hit, result: SearchResult, context: AnswerContext, words: Words, *, is_open: bool) -> dict[str, Any]:
     return {
         "link": link_to(hit),
         "label": words(hit.label),
@@ -36,17 +38,15 @@ def _quote(hit: Hit, result: SearchResult, context: AnswerContext, words: Words)
         "excerpt": _standing_alone((hit.excerpt or shown_title(hit.title)).split("\n")),
         "matched": _matched(hit, result, words),
         "besides": list(_besides(hit, context, words)),
-        "open": hit.label == STRONG,
+        "open": is_open and hit.label == STRONG,
     }
 
 
 def _matched(hit: Hit, result: SearchResult, words: Words) -> str:
-    """Which words of the question were met, and by which channels; a passage is too long for a word."""
+    """Which words of the question were met, or that it was found without; a passage is too long for a word."""
     met = [word for word in hit.matched if not word.startswith("#") and len(word) <= LONGEST_WITH_FILTERS]
     said = words("list_join").join(shown_word(word, result) for word in met)
-    said = said or words("partly" if "keyword" in hit.channels else "by_meaning")
-    channels = " + ".join(words(name) for name in hit.channels)
-    return f"{said} · {channels}" if channels else said
+    return said or words("partly" if "keyword" in hit.channels else "by_meaning")
 
 
 def _besides(hit: Hit, context: AnswerContext, words: Words) -> Iterator[str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.answer.citing import inline, link_to, links_of, shown_date
 from vaultbrain.answer.conclusion import worth_reading
-from vaultbrain.answer.context import MATCH
+from vaultbrain.answer.context import EXPLORE, MATCH
 from vaultbrain.answer.outlook import counted_tags
-from vaultbrain.answer.topic import said_filters, shown_word
+from vaultbrain.answer.topic import said_filters, shown_word, unmet_words
 from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.wording import Words
-    from vaultbrain.retrieve.coverage import VariantCoverage
     from vaultbrain.retrieve.filters import Ignored
     from vaultbrain.retrieve.search import SearchResult
 
 #: Days after which the mirror may be behind. Strong and related memos above which a question is too broad.
 OLD_MIRROR_DAYS, TOO_BROAD = 7, 40
-#: Characters of a query word of a passage; what is longer is a part of its text.
-_LONGEST_OF_PASSAGE = 16
+#: Hits that a year has to leave, to be worth a condition.
+_ENOUGH_HITS = 3
 #: Shortcomings of the search that change what is found; the others only its order or its words.
 _HINTS = ("after", "before", "tag", "visibility", "is", "has")
 _GRAVE = ("no_vectors", "no_model")
@@ -54,19 +53,32 @@ def _hint(ignored: Ignored, words: Words) -> str:
 
 
 def _narrower(result: SearchResult, context: AnswerContext, words: Words) -> Iterator[str]:
-    """Conditions that would leave some of the hits: the commonest tags, and the year that the newer half is of."""
-    yield from counted_tags(result, context, words)
-    years = Counter(shown_date(hit.created, context.now)[:4] for hit in (*result.hits, *context.further))
-    if result.query.conditions.after is None:
-        year = max(years, default=str(context.now.year)) if len(years) > 1 else str(context.now.year)
+    """Conditions that would leave some of the hits: the commonest tags, the latest year with enough of them; or another word."""
+    tags = counted_tags(result, context, words)
+    year = _year_of_some(result, context) if result.query.conditions.after is None else ""
+    yield from tags
+    if year:
         yield words("since_year", filter=f"after:{year}", year=year)
+    if not tags and not year:
+        yield words("try_one_more_word")
+
+
+def _year_of_some(result: SearchResult, context: AnswerContext) -> str:
+    """The latest year since which there are enough hits; empty when all of them are as new."""
+    years = Counter(shown_date(hit.created, context.now)[:4] for hit in (*result.hits, *context.further))
+    since = 0
+    for year in sorted(years, reverse=True):
+        since += years[year]
+        if since >= _ENOUGH_HITS:
+            return year if since < years.total() else ""
+    return ""
 
 
 def coverage_lines(result: SearchResult, context: AnswerContext, words: Words) -> dict[str, Any]:
     """``summary`` is one line, ``lines`` the rest."""
     coverage = result.coverage
     summary = words(
-        "searched",
+        "searched" if coverage.memos_searched < coverage.memos else "searched_all",
         memos=grouped(coverage.memos),
         searched=grouped(coverage.memos_searched),
         queries=len(coverage.variants),
@@ -88,30 +100,32 @@ def grouped(value: int) -> str:
 
 def _channels(result: SearchResult, context: AnswerContext, words: Words) -> Iterator[str]:
     coverage, join = result.coverage, words("list_join").join
-    longest = _LONGEST_OF_PASSAGE if context.mode == MATCH else LONGEST_WITH_FILTERS
-    queries = [_query_word(variant, result, words) for variant in coverage.variants if len(variant.text) <= longest]
-    if queries:
+    if context.mode != MATCH and (queries := _query_words(result, words)):
         yield words("queries", words=join(queries))
     if filters := said_filters(result.query.conditions, words):
         yield words("filtered", filters=join(filters))
-    yield words("channels", keyword=coverage.keyword_memos, semantic=coverage.semantic_memos, both=coverage.both_memos)
-    when = context.when or words("first_sync_open")
-    have, chunks = grouped(coverage.chunks_with_vector), grouped(coverage.chunks)
-    yield words("index", have=have, all=chunks, model=context.model, when=when)
-    unmet = [shown_word(text, result) for text in coverage.unmet if not text.startswith("#")]
-    if unmet and context.mode != MATCH:
-        yield words("unmet", words=join(unmet))
+    if result.hits:
+        yield words("channels", keyword=coverage.keyword_memos, semantic=coverage.semantic_memos, both=coverage.both_memos)
+    yield words("synced", when=context.when or words("first_sync_open"))
+    unmet = unmet_words(result, context) if context.mode not in (EXPLORE, MATCH) or not result.hits else []
+    if unmet:
+        yield words("unmet", words=join(shown_word(text, result) for text in unmet))
     if coverage.left_out:
         yield words("left_out", count=coverage.left_out)
     if (more := worth_reading(result) - len(result.hits)) > 0:
         yield words("more", count=more)
 
 
-def _query_word(variant: VariantCoverage, result: SearchResult, words: Words) -> str:
-    if variant.text.startswith("#"):
-        return inline(f"\\{variant.text}") if not variant.text.startswith("\\") else variant.text
-    word = shown_word(variant.text, result)
-    return words("original", word=word) if variant.family == "literal" else word
+def _query_words(result: SearchResult, words: Words) -> list[str]:
+    """What was asked, then what else met a memo; a tag as the word that it is."""
+    found = {}
+    for variant in result.coverage.variants:
+        is_asked = variant.family == "literal"
+        text = variant.text.lstrip("#")
+        if (is_asked or variant.memos) and len(text) <= LONGEST_WITH_FILTERS and fold(text) not in found:
+            word = shown_word(text, result)
+            found[fold(text)] = words("original", word=word) if is_asked else word
+    return list(found.values())
 
 
 def _shortcomings(result: SearchResult, words: Words) -> Iterator[str]:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.answer.best import best_pieces, heading_of, pieces_by_memo, rank
+from vaultbrain.answer.best import best_pieces, heading_of, is_passing, pieces_by_memo, rank
 from vaultbrain.answer.citing import TITLE_COLUMNS, inline, link_to, shown_line, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.cues import asked_for
@@ -17,7 +17,7 @@ from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, explore
 from vaultbrain.answer.matching import MatchedPart, match_parts
 from vaultbrain.answer.pieces import ADDRESS, bare_line, says_something, sentences, without_edge_tags
 from vaultbrain.answer.themes import group_by_theme
-from vaultbrain.answer.topic import said_filters, shown_topic, topic_in
+from vaultbrain.answer.topic import said_filters, shown_topic
 from vaultbrain.answer.wording import Words
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG
@@ -39,6 +39,8 @@ PART_COLUMNS = 56
 _HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
 #: Share of the hits that have to speak to a sub-question; below it they are better sorted by what they are about.
 _LEAST_SPOKEN = 0.4
+#: Cosine from which on a memo without the question's words may still be about it.
+_NEAR_MEANING = 0.3
 #: Memos from which on sub-questions are worth headings even if one memo speaks to each.
 _ENOUGH_MEMOS = 4
 
@@ -54,7 +56,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one memo says under a heading. ``words`` are shared with a passage; ``more``: lines with addresses not shown."""
+    """What one memo says under a heading, with the lines of a list below the line that leads it.
+
+    ``words`` are shared with a passage; ``more``: lines with addresses not shown.
+    """
 
     memo_id: str
     text: str
@@ -123,14 +128,18 @@ def _by_theme(desk: _Desk) -> tuple[Section, ...]:
     filters = desk.words("list_join").join(said_filters(desk.result.query.conditions, desk.words))
     whole = shown_line(desk.context.question, TITLE_COLUMNS) if desk.result.query.topic else filters
     topic = shown_topic(desk.result) or whole or desk.words("this")
-    themes = group_by_theme(desk.near, desk.context.material, desk.result.query.topic)
+    asked = shown_topic(desk.result) or desk.result.query.topic
+    themes = group_by_theme(desk.result.hits, desk.context.material, asked, desk.context.language)
+    if len(themes) == 1 and len(desk.result.hits) - len(desk.near) > 1:  # the weak ones have a section of their own
+        themes = [replace(themes[0], hits=desk.near)]
     is_list = desk.context.mode == INVENTORY
     sections = []
     for theme in themes:
-        name = inline(theme.name) or (desk.words("other_theme") if len(themes) > 1 else topic)
+        is_rest = len(themes) > 1 and not theme.is_subject
+        name = desk.words("list_join").join(map(inline, theme.names)) or (desk.words("other_theme") if is_rest else topic)
         items = [_resource(desk, hit) if is_list else _gist(desk, hit) for hit in theme.hits]
         if is_list:
-            items.sort(key=lambda item: not (item.lines or ADDRESS.search(item.text)))
+            items.sort(key=lambda item: not any(map(ADDRESS.search, [item.text, *(line.text for line in item.lines)])))
         sections.append(Section(name, _bare_tags_last(items)))
     return tuple(sections)
 
@@ -143,8 +152,16 @@ def _gist(desk: _Desk, hit: Hit) -> Item:
     """The piece that answers best, or the first line of a memo that says nothing."""
     best = best_pieces(rank(desk.result, hit, [*heading_of(hit, desk.context), *desk.pieces[hit.memo_id]]), hit)
     if best:
-        return _item(hit, shown_line(best[0].text), best[0].anchor)
+        return _item_of(hit, best[0])
     return _item(hit, shown_line(bare_line(hit.excerpt.split("\n")[0])[0]) or shown_title(hit.title), hit.anchor)
+
+
+def _item_of(hit: Hit, piece: Piece) -> Item:
+    """The piece; below the line above its list where it needs that to be understood."""
+    if not piece.lead:
+        return _item(hit, shown_line(piece.text), piece.anchor)
+    below = Line(shown_line(piece.text), link_to(hit, piece.anchor) if piece.anchor != piece.lead_anchor else "", piece.anchor)
+    return replace(_item(hit, shown_line(piece.lead), piece.lead_anchor), lines=(below,))
 
 
 def _item(hit: Hit, text: str, anchor: str) -> Item:
@@ -218,10 +235,7 @@ def part_name(text: str, words: Words) -> str:
 
 
 def _compared(desk: _Desk, touch: Touch) -> Item:
-    if touch.sentence is None:
-        item = _gist(desk, touch.hit)
-    else:
-        item = _item(touch.hit, shown_line(touch.sentence.text), touch.sentence.anchor)
+    item = _item_of(touch.hit, touch.sentence) if touch.sentence else _gist(desk, touch.hit)
     return replace(item, words=tuple(map(inline, touch.shared)))
 
 
@@ -230,19 +244,27 @@ def _compared(desk: _Desk, touch: Touch) -> Item:
 
 def _by_subquestion(desk: _Desk) -> Arranged:
     """Empty sections when the memos speak to no sub-question at all."""
-    voices = {
-        hit.memo_id: [Voice(found.piece, found.relevance) for found in rank(desk.result, hit, desk.pieces[hit.memo_id])]
-        for hit in desk.near
-    }
+    heard = {hit.memo_id: _voices(desk, hit) for hit in desk.near}
+    passing = tuple(hit.memo_id for hit in desk.near if is_passing(hit) or not any(v.is_sure for v in heard[hit.memo_id]))
+    passing = passing if len(passing) < len(heard) else ()
+    voices = {memo_id: found for memo_id, found in heard.items() if memo_id not in passing}
     exploration = explore(voices, desk.context.question)
+    exploration = replace(exploration, elsewhere=(*exploration.elsewhere, *passing))
     if not _worth_headings(exploration, desk):
         return Arranged(exploration=replace(exploration, questions=(), silent=()))
     hits = {hit.memo_id: hit for hit in desk.near}
-    sections = [Section(subquestion(q.name, desk.result, desk.words), _spoken(q, hits)) for q in exploration.questions]
+    sections = [Section(subquestion(q.name, desk.words), _spoken(q, hits)) for q in exploration.questions]
     if exploration.elsewhere:
         rest = [_gist(desk, hits[memo_id]) for memo_id in exploration.elsewhere]
         sections.append(Section(desk.words("besides"), _bare_tags_last(rest)))
     return Arranged(tuple(sections), exploration)
+
+
+def _voices(desk: _Desk, hit: Hit) -> list[Voice]:
+    """The memo's pieces; what was found by a far meaning alone does not answer what the question asks just by being there."""
+    is_near = hit.label == STRONG or hit.cosine is None or hit.cosine >= _NEAR_MEANING
+    ranked = rank(desk.result, hit, desk.pieces[hit.memo_id])
+    return [Voice(found.piece, found.relevance, found.has_words, found.has_words or is_near) for found in ranked]
 
 
 def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
@@ -254,13 +276,21 @@ def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
     return (is_shared or is_several) and near - len(exploration.elsewhere) >= _LEAST_SPOKEN * near
 
 
-def subquestion(name: str, result: SearchResult, words: Words) -> str:
-    """In the language of the question and naming the topic; a topic that is one Latin name is asked for as a tool is."""
-    topic = shown_topic(result) or words("this")
-    is_name = topic.isascii() and " " not in topic and (words.language != "en" or topic != topic.lower())
-    is_tool = name == "how" and is_name and topic != words("this")
-    return topic_in("ask_use" if is_tool else f"ask_{name}", topic, words)
+def subquestion(name: str, words: Words) -> str:
+    """A heading that is right for any subject, which the note's name says already."""
+    text = words(f"short_{name}")
+    return text[0].upper() + text[1:]
 
 
 def _spoken(question: SubQuestion, hits: Mapping[str, Hit]) -> tuple[Item, ...]:
-    return tuple(_item(hits[piece.memo_id], shown_line(piece.text), piece.anchor) for piece in question.pieces)
+    """An item each; the items of one list stand below its line together."""
+    items: list[Item] = []
+    for piece in question.pieces:
+        item = _item_of(hits[piece.memo_id], piece)
+        if items and item.lines and items[-1].lines and (item.text, item.anchor) == (items[-1].text, items[-1].anchor):
+            known = [line.anchor for line in items[-1].lines]
+            below = [replace(line, link="") if line.anchor in known else line for line in item.lines]
+            items[-1] = replace(items[-1], lines=(*items[-1].lines, *below))
+        else:
+            items.append(item)
+    return tuple(items)

@@ -1,326 +1,349 @@
-"""Hits sorted into themes, by what they mean and by the words that they share, each named by a word of the memos.
+"""Hits sorted into themes, each under a name that is true of every memo there.
 
-Pure and deterministic. Decides how many themes an answer has, what belongs together, and what a theme is called: a tag or a known
-word (``answer.labels``) that most of its memos have and few others, else the first clause of its best memo. A theme has at least
-two memos; what fits nowhere stands under no name.
+Pure and deterministic. Decides how many themes an answer has, what belongs together, and what a theme is called. Names
+come first: a theme is made of memos that one label is true of (``answer.labels``), and likeness only chooses among such
+divisions. What no name fits goes to one last theme without a name, which is better than standing under a false one. A theme has
+two memos at least.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.labels import LATIN, URL, holds, labels_of
-from vaultbrain.index.fold import fold
-from vaultbrain.index.tokens import is_cjk
-from vaultbrain.memo import without_tags
-from vaultbrain.retrieve.fusion import STRONG
-from vaultbrain.vault.markdown import plain_text
+from vaultbrain.answer.labels import MIN_MEMOS, holds, labels_of
+from vaultbrain.retrieve.fusion import STRONG, WEAK
+from vaultbrain.retrieve.query import language_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from vaultbrain.answer.labels import Label
     from vaultbrain.answer.material import Material
     from vaultbrain.retrieve.search import Hit
 
 MAX_THEMES = 6
-#: Fewer hits are one theme; so many are two or more if each has a word for a name; from ``SURE_TO_DIVIDE`` on, if anything
-#: tells them apart.
+#: Fewer hits are one theme; so many are divided only if each has a place under a word; from ``SURE_TO_DIVIDE`` on some may not.
 LEAST_TO_DIVIDE, SURE_TO_DIVIDE = 4, 6
-_MIN_MEMOS = 2
 
-# These numbers are chosen by reading the themes of 64 judged questions over 360 memos.
-#: How much each counts in the nearness of two memos: likeness in standard deviations, shared tags, shared words.
-_BY_LIKENESS, _BY_TAGS, _BY_WORDS = 0.5, 1.0, 0.5
+# These numbers are chosen by reading the themes of 70 judged questions over 360 memos and of 17 over 130.
+#: A label is true of a theme whose memos are so sure of it, each and on average; a tag need only meet the first.
+_SURE_ENOUGH, _SURE_ON_AVERAGE = 0.5, 0.8
+#: What a hit is worth besides its name: the nearness to its theme; and what it costs where no name fits it, alone among others
+#: whose name is not its own, and beyond half of all in one theme. A weak hit weighs less.
+_FOR_NEARNESS, _FOR_REST, _FOR_STRANGER, _FOR_SIZE, _WEAK_SHARE = 0.2, 0.3, 0.6, 0.6, 0.4
+_LARGEST_SHARE = 0.5
+#: What each theme costs, and each hit that bears a name and stands elsewhere.
+_FOR_THEME, _FOR_ELSEWHERE = 0.15, 0.1
+#: Two names for one theme are worth so much of one; such a theme has no more memos than this, and neither is worth less.
+_JOINED, _MOST_JOINED, _LEAST_JOINED = 0.33, 4, 0.6
+#: The rest may take so much of all hits, and so much with the weak ones in it. A stranger needs a theme of so many.
+_MOST_REST, _MOST_REST_WITH_WEAK, _LARGE = 1 / 3, 0.5, 4
+#: So near are hits that share a theme of two names.
+_NEAR = 0.15
+#: How many names are tried, how many divisions are kept at each step, and how many are settled in the end.
+_LABELS_TRIED, _KEPT, _SETTLED = 30, 5, 12
 _MAX_DEVIATIONS = 2.0
 #: Of a cosine; processors differ in later ones. Cosines that vary less than the last of them tell nothing apart.
 _DECIMALS, _LEAST_DEVIATION = 3, 1e-3
-#: A name is borne by this share of the theme's memos at least, and by a share of the others that is smaller by so much.
-_LEAST_SHARE, _LEAST_DIFFERENCE = 0.5, 0.2
-#: The tag of its best memo names a theme of up to so many, if no other name does: it is worth so much less.
-_LARGEST_BY_ONE, _BY_ONE = 3, 0.3
-#: What a division is worth besides being near: memos under a word of their own, and how much the largest theme may take.
-_FOR_NAMES, _FOR_REST, _FOR_SIZE, _LARGEST_SHARE = 0.6, 0.6, 2.0, 0.5
-#: How groups are kept from swallowing one hit after the other.
-_BRAKES = (0.0, 0.1, 0.3)
-#: A hit fits its theme when it is nearer to the others there than this; 0 is as near as any two hits are.
-_FITS = 0.0
-#: A hit is near others from here on: half a standard deviation of likeness, if they share no word.
-_NEAR = 0.25
-#: A clause for a name: Chinese characters, or words of another language.
-_MAX_CLAUSE_CHARACTERS, _MAX_CLAUSE_WORDS = 12, 4
-_SHORTEST_CLAUSE = 2
-
-#: A place between two characters of one word.
-_SPLIT_WORD = re.compile(r"[^\W_\u3400-\u9fff]{2}")
-_CLAUSE_END = re.compile(r"[，。；：！？、,;:!?|（）()—→=]|\.(?:\s|$)|\s[-–+/]\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """``hits`` in the order of the search. ``name`` is as memos have it, unescaped; empty for an only theme and for the rest."""
+    """``hits`` in the order of the search. ``names``, one or two, are true of them, unescaped.
 
-    name: str
+    There are none for an only theme, for the rest, and for the theme that ``is_subject``: what the question asks for, no more.
+    """
+
+    names: tuple[str, ...]
     hits: tuple[Hit, ...]
+    is_subject: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Hits by their places; ``is_rest``: they have nothing in common but that they fit nowhere else."""
+    """Hits by their places, in order."""
 
     places: tuple[int, ...]
-    label: Label | None = None
-    is_rest: bool = False
+    labels: tuple[Label, ...]
 
 
-def group_by_theme(hits: Sequence[Hit], material: Material, topic: str) -> list[Theme]:
-    """Every hit in exactly one theme; themes in the order of their best hit, what fits nowhere last and without a name."""
-    divided = _best_division(hits, material, topic) if len(hits) >= LEAST_TO_DIVIDE else None
-    if divided is None:
-        return [Theme("", tuple(hits))] if hits else []
-    taken = [topic, *(group.label.shown for group in divided if group.label)]
-    themes: list[Theme] = []
-    rest: list[int] = []
-    for group in sorted(divided, key=lambda group: min(group.places)):
-        members = tuple(hits[place] for place in group.places)
-        name = "" if group.is_rest else group.label.shown if group.label else _clause_for(members, topic, taken)
-        if name:
-            taken.append(name)
-            themes.append(Theme(name, members))
-        else:
-            rest += group.places
-    return [*themes, Theme("", tuple(hits[place] for place in sorted(rest)))] if rest else themes
+@dataclass(frozen=True, slots=True)
+class _Division:
+    groups: tuple[_Group, ...]
+    rest: tuple[int, ...]
+    value: float
 
 
-def _best_division(hits: Sequence[Hit], material: Material, topic: str) -> list[_Group] | None:
-    """None when nothing tells the hits apart, or when they are few and not all of them have a named place."""
-    labels = labels_of(hits, material, topic)
-    nearness = _nearness(hits, labels, material.likeness)
-    strong = {place for place, hit in enumerate(hits) if hit.label == STRONG}
-    divisions = [_settled(_named(division, labels, nearness), strong, nearness) for division in _divisions(nearness)]
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What all divisions are made from. ``nearness`` is (n, n), symmetric, 0 for what is as near as any two hits are."""
+
+    count: int
+    weak: frozenset[int]
+    strong: frozenset[int]
+    labels: tuple[Label, ...]
+    nearness: Sequence[Sequence[float]]
+
+    def near(self, place: int, others: Iterable[int]) -> float:
+        values = [self.nearness[place][other] for other in others if other != place]
+        return sum(values) / len(values) if values else 0.0
+
+    def weight(self, place: int) -> float:
+        return _WEAK_SHARE if place in self.weak else 1.0
+
+
+def group_by_theme(hits: Sequence[Hit], material: Material, topic: str, language: str = "") -> list[Theme]:
+    """Every hit in exactly one theme: in the order of their best hit, those of weak hits only after the others, the rest last."""
+    language = language or language_of(topic)
+    division = _best_division(hits, material, topic, language) if len(hits) >= LEAST_TO_DIVIDE else None
+    if division is None:
+        return [Theme((), tuple(hits))] if hits else []
+    weak = {place for place, hit in enumerate(hits) if hit.label == WEAK}
+    groups = sorted(division.groups, key=lambda group: (weak.issuperset(group.places), group.places))
+    themes = [
+        Theme(
+            () if any(label.is_subject for label in group.labels) else _names_of(group),
+            tuple(hits[place] for place in group.places),
+            any(label.is_subject for label in group.labels),
+        )
+        for group in groups
+    ]
+    return [*themes, Theme((), tuple(hits[place] for place in division.rest))] if division.rest else themes
+
+
+def _names_of(group: _Group) -> tuple[str, ...]:
+    return tuple(name for label in group.labels for name in label.names)
+
+
+def _best_division(hits: Sequence[Hit], material: Material, topic: str, language: str) -> _Division | None:
+    """None when no names divide the hits, or when they are few and not all of them have a place under a telling one."""
+    weak = frozenset(place for place, hit in enumerate(hits) if hit.label == WEAK)
+    if len(hits) < SURE_TO_DIVIDE and len(hits) - len(weak) < LEAST_TO_DIVIDE:
+        return None
+    labels = labels_of(hits, material, topic, language)
     if len(hits) < SURE_TO_DIVIDE:
-        divisions = [groups for groups in divisions if all(group.label and not group.is_rest for group in groups)]
-    divisions = [groups for groups in divisions if 1 < len(groups) <= MAX_THEMES]
-    return max(divisions, key=lambda groups: _value(groups, nearness), default=None)
+        labels = [label for label in labels if not label.is_fallback]
+    strong = frozenset(place for place, hit in enumerate(hits) if hit.label == STRONG)
+    table = _Table(len(hits), weak, strong, tuple(labels), _nearness(hits, material.likeness))
+    settled = [found for division in _divisions(table) if (found := _settled(division, table)) and _is_fair(found, table)]
+    best = max(settled, key=_by_value, default=None)
+    if best and len(weak) >= MIN_MEMOS and all(label.is_fallback for group in best.groups for label in group.labels):
+        return None  # that some hits are weak tells them apart better, and the caller says it
+    return best
+
+
+def _is_fair(division: _Division, table: _Table) -> bool:
+    """Whether it has a good number of themes, and a small rest, in which nothing answers the question."""
+    themes = len(division.groups) + bool(division.rest)
+    if not 1 < themes <= MAX_THEMES or len(division.rest) == 1 or table.strong & set(division.rest):
+        return False
+    if table.weak.issuperset(division.rest):
+        return True
+    nameless = [place for place in division.rest if place not in table.weak]
+    is_small = len(nameless) <= table.count * _MOST_REST and len(division.rest) <= table.count * _MOST_REST_WITH_WEAK
+    return table.count >= SURE_TO_DIVIDE and is_small
 
 
 # how near they are
 
 
-def _nearness(hits: Sequence[Hit], labels: Sequence[Label], likeness: Mapping[tuple[str, str], float]) -> list[list[float]]:
-    """(n, n), symmetric: likeness against that of the other pairs, and what two hits share that few have."""
-    count = len(hits)
-    alike = _standardised(hits, likeness)
-    rarity = [math.log(count / len(label.bearers)) / math.log(count / _MIN_MEMOS) for label in labels]
-    nearness = [[0.0] * count for _ in hits]
-    for one, other in combinations(range(count), 2):
-        shared = [(label, rare) for label, rare in zip(labels, rarity, strict=True) if {one, other} <= label.bearers]
-        tags = sum(rare for label, rare in shared if label.is_tag)
-        words = sum(rare for label, rare in shared if not label.is_tag)
-        value = _BY_LIKENESS * alike.get((one, other), 0.0) + _BY_TAGS * min(tags, 1.0) + _BY_WORDS * min(words, 1.0)
-        nearness[one][other] = nearness[other][one] = value
-    return nearness
-
-
-def _standardised(hits: Sequence[Hit], likeness: Mapping[tuple[str, str], float]) -> dict[tuple[int, int], float]:
-    """Likeness in standard deviations from the mean of all pairs, within bounds: what all share tells nothing apart."""
+def _nearness(hits: Sequence[Hit], likeness: Mapping[tuple[str, str], float]) -> list[list[float]]:
+    """(n, n): likeness in standard deviations from the mean of all pairs, -1..1: what all share tells nothing apart."""
+    nearness = [[0.0] * len(hits) for _ in hits]
     pairs = {}
     for one, other in combinations(range(len(hits)), 2):
         ids = sorted((hits[one].memo_id, hits[other].memo_id))
         if (ids[0], ids[1]) in likeness:
             pairs[one, other] = round(likeness[ids[0], ids[1]], _DECIMALS)
-    if not pairs:
-        return {}
-    mean = sum(pairs.values()) / len(pairs)
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in pairs.values()) / len(pairs))
-    if deviation < _LEAST_DEVIATION:
-        return {}
-    return {pair: max(-_MAX_DEVIATIONS, min(_MAX_DEVIATIONS, (value - mean) / deviation)) for pair, value in pairs.items()}
+    mean = sum(pairs.values()) / max(1, len(pairs))
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in pairs.values()) / max(1, len(pairs)))
+    if deviation >= _LEAST_DEVIATION:
+        for (one, other), value in pairs.items():
+            bounded = max(-1.0, min(1.0, (value - mean) / deviation / _MAX_DEVIATIONS))
+            nearness[one][other] = nearness[other][one] = bounded
+    return nearness
 
 
-# which belong together
+# which names divide them
 
 
-def _divisions(nearness: Sequence[Sequence[float]]) -> list[list[list[int]]]:
-    """Divisions into 2 to ``MAX_THEMES`` groups of two or more: average linkage at every height, with and without a brake."""
-    found: list[list[list[int]]] = []
-    for brake in _BRAKES:
-        for groups in _mergers(nearness, brake):
-            division = sorted(_without_singles(groups, nearness))
-            if 2 <= len(division) <= MAX_THEMES and division not in found:
-                found.append(division)
-    return found or [_halves(nearness)]
+def _divisions(table: _Table) -> list[_Division]:
+    """The best divisions by names of which each has its own memos: at every step one more name, beside the best so far."""
+    tried = _labels_tried(table)
+    beam: list[tuple[int, ...]] = [()]
+    found: list[_Division] = []
+    for _ in range(MAX_THEMES):
+        wider = {
+            tuple(sorted((*chosen, number)))
+            for chosen in beam
+            for number, label in enumerate(tried)
+            if number not in chosen and not any(_alike(label, tried[other]) for other in chosen)
+        }
+        divided = [(numbers, division) for numbers in sorted(wider) if (division := _divided([tried[n] for n in numbers], table))]
+        divided.sort(key=lambda item: (-item[1].value, item[0]))
+        beam = [numbers for numbers, _ in divided[:_KEPT]]
+        found += [division for _, division in divided[:_SETTLED]]
+    return sorted(found, key=lambda division: -division.value)[: 2 * _SETTLED]
 
 
-def _mergers(nearness: Sequence[Sequence[float]], brake: float) -> Iterator[list[list[int]]]:
-    """The groups after each merger of the nearest two; each member they would have costs them ``brake`` of their nearness."""
-    groups = [[place] for place in range(len(nearness))]
-    while len(groups) > 1:
-        pairs = combinations(groups, 2)
-        one, other = max(pairs, key=lambda two: _linkage(two[0], two[1], nearness) - brake * (len(two[0]) + len(two[1])))
-        groups = sorted([*(group for group in groups if group not in (one, other)), sorted(one + other)])
-        yield groups
-
-
-def _linkage(one: Sequence[int], other: Sequence[int], nearness: Sequence[Sequence[float]]) -> float:
-    return sum(nearness[a][b] for a in one for b in other) / (len(one) * len(other))
-
-
-def _without_singles(groups: Sequence[Sequence[int]], nearness: Sequence[Sequence[float]]) -> list[list[int]]:
-    """Lone hits put to the group that is nearest; each against the groups as they were."""
-    kept = [list(group) for group in groups if len(group) >= _MIN_MEMOS]
-    grown = [list(group) for group in kept]
-    for group in groups:
-        if len(group) < _MIN_MEMOS and kept:
-            nearest = max(range(len(kept)), key=lambda number: _linkage(group, kept[number], nearness))
-            grown[nearest] += group
-    return [sorted(group) for group in grown]
-
-
-def _halves(nearness: Sequence[Sequence[float]]) -> list[list[int]]:
-    """Two groups about the two hits that are furthest apart: when clustering adds one hit after the other to a single group."""
-    count = len(nearness)
-    first, second = min(combinations(range(count), 2), key=lambda pair: nearness[pair[0]][pair[1]])
-    rest = [place for place in range(count) if place not in (first, second)]
-    rest.sort(key=lambda place: nearness[place][second] - nearness[place][first])
-    middle = max(1, min(len(rest) - 1, sum(nearness[place][first] >= nearness[place][second] for place in rest)))
-    return [sorted([first, *rest[:middle]]), sorted([second, *rest[middle:]])]
-
-
-# what they are called
-
-
-def _named(division: Sequence[Sequence[int]], labels: Sequence[Label], nearness: Sequence[Sequence[float]]) -> list[_Group]:
-    """Each group with the label that fits it best, the best fit first served."""
-    count = sum(map(len, division))
-    fits = [
-        (-fit, number, label.key, label)
-        for number, group in enumerate(division)
-        for label in labels
-        if (fit := _fit(label, group, count) or _fit_by_one(label, group, nearness)) > 0
-    ]
-    names: dict[int, Label] = {}
-    for _, number, _, label in sorted(fits, key=lambda item: item[:3]):
-        if number not in names and not any(_alike(label, other) for other in names.values()):
-            names[number] = label
-    return _regrouped([list(group) for group in division], names, nearness)
-
-
-def _fit(label: Label, group: Sequence[int], count: int) -> float:
-    """How well the label names the group: worth × share within × (share within - share of the others); 0 if it does not."""
-    within = len(label.bearers & set(group))
-    share = within / len(group)
-    difference = share - (len(label.bearers) - within) / (count - len(group))
-    if within < _MIN_MEMOS or share < _LEAST_SHARE or difference < _LEAST_DIFFERENCE:
-        return 0.0
-    return label.worth * share * difference
-
-
-def _fit_by_one(label: Label, group: Sequence[int], nearness: Sequence[Sequence[float]]) -> float:
-    """The same for a tag of one memo only, that is the best of a small group or near the others there."""
-    if label.is_synonym or len(label.bearers) > 1 or len(group) > _LARGEST_BY_ONE:
-        return 0.0
-    for place in label.lone_tag_of & set(group):
-        if place == min(group) or _linkage([place], [other for other in group if other != place], nearness) > _NEAR:
-            return _BY_ONE * label.worth / len(group)
-    return 0.0
+def _labels_tried(table: _Table) -> list[Label]:
+    """Those that can name a theme alone; of several for the same memos the worthiest."""
+    best: dict[frozenset[int], Label] = {}
+    for label in sorted(table.labels, key=lambda label: (-label.worth, len(label.key), label.key)):
+        bearers = frozenset(place for place, sureness in label.bearers.items() if sureness >= _SURE_ENOUGH)
+        if len(bearers) >= MIN_MEMOS:
+            best.setdefault(bearers, label)
+    return sorted(best.values(), key=lambda label: (-label.worth * len(label.bearers), label.key))[:_LABELS_TRIED]
 
 
 def _alike(one: Label, other: Label) -> bool:
+    """Names that a reader would not tell apart. What is above the tag that is asked for stands beside it."""
+    if one.is_subject or other.is_subject:
+        return one.key == other.key or any(label.is_synonym and not label.is_sure for label in (one, other))
     return holds(one.key, other.key) or holds(other.key, one.key) or (one.is_synonym and other.is_synonym)
 
 
-def _regrouped(groups: list[list[int]], names: Mapping[int, Label], nearness: Sequence[Sequence[float]]) -> list[_Group]:
-    """Hits that bear another theme's name and not their own's go there, where two are left behind."""
-    for number, place in [(number, place) for number, group in enumerate(groups) for place in group]:
-        wanted = [n for n, label in names.items() if place in label.bearers]
-        if wanted and number not in wanted and len(groups[number]) > _MIN_MEMOS:
-            groups[number].remove(place)
-            groups[max(wanted, key=lambda n: _linkage([place], groups[n], nearness))].append(place)
-    return [_Group(tuple(sorted(group)), names.get(number)) for number, group in enumerate(groups)]
+def _divided(labels: Sequence[Label], table: _Table) -> _Division | None:
+    """Each hit under the worthiest label that is true of it. None if a label is left without memos of its own."""
+    members: list[list[int]] = [[] for _ in labels]
+    rest = []
+    for place in range(table.count):
+        fits = [
+            (label.worth * sureness, -len(label.bearers), -number)
+            for number, label in enumerate(labels)
+            if (sureness := label.bearers.get(place, 0.0)) >= (1.0 if place in table.weak else _SURE_ENOUGH)
+        ]
+        if fits:
+            members[-max(fits)[2]].append(place)
+        else:
+            rest.append(place)
+    if not all(_names(label, places, table) for label, places in zip(labels, members, strict=True)):
+        return None
+    groups = tuple(_Group(tuple(places), (label,)) for label, places in zip(labels, members, strict=True))
+    return _valued(groups, rest, table)
 
 
-def _settled(groups: Sequence[_Group], strong: set[int], nearness: Sequence[Sequence[float]]) -> list[_Group]:
-    """The groups without hits that neither bear the name nor are near the others; two of those or more make the rest.
-
-    A ``strong`` hit answers the question and is never put there: it goes to the nearest group, or there are two groups.
-    """
-    cores = [_core(group, strong, nearness) for group in groups]
-    kept = [(core, group.label) for core, group in zip(cores, groups, strict=True) if len(core) >= _MIN_MEMOS]
-    settled = {place for core, _ in kept for place in core}
-    rest = [place for place in range(len(nearness)) if place not in settled]
-    moving = _moving(rest, strong, len(kept))
-    for place in moving:
-        max(kept, key=lambda entry: _linkage([place], entry[0], nearness))[0].append(place)
-    rest = [place for place in rest if place not in moving]
-    named = [_Group(tuple(sorted(core)), label) for core, label in kept]
-    return [*named, _Group(tuple(rest), None, is_rest=strong.isdisjoint(rest))] if rest else named
+def _names(label: Label, places: Sequence[int], table: _Table) -> bool:
+    """Whether the label is true enough of so many; what only weak hits have is no theme."""
+    if len(places) < MIN_MEMOS or table.weak.issuperset(places):
+        return False
+    return label.is_sure or sum(label.bearers[place] for place in places) >= _SURE_ON_AVERAGE * len(places)
 
 
-def _moving(rest: Sequence[int], strong: set[int], kept: int) -> Sequence[int]:
-    """Which of the rest go to other groups."""
-    if not kept or len(rest) < _MIN_MEMOS:
-        return rest if kept else ()
-    answering = [place for place in rest if place in strong] if kept > 1 else []
-    return rest if answering and len(rest) - len(answering) < _MIN_MEMOS else answering
-
-
-def _core(group: _Group, strong: set[int], nearness: Sequence[Sequence[float]]) -> list[int]:
-    return [
-        place
-        for place in group.places
-        if place in strong
-        or (group.label and place in group.label.bearers)
-        or _linkage([place], [other for other in group.places if other != place], nearness) > _FITS
-    ]
-
-
-def _value(groups: Sequence[_Group], nearness: Sequence[Sequence[float]]) -> float:
-    """How good a division is: near within and far between, under names that most of the hits bear, none too large."""
-    count = sum(len(group.places) for group in groups)
-    apart, borne, rest = 0.0, 0, 0
+def _valued(groups: Sequence[_Group], rest: Sequence[int], table: _Table) -> _Division:
+    """How good a division is: telling names that are true, near within, few hits without a name, none too large."""
+    value = -_FOR_THEME * len(groups) - _FOR_REST * sum(map(table.weight, rest))
     for group in groups:
-        others = [other.places for other in groups if other is not group]
-        if group.is_rest:
-            rest = len(group.places)
-            continue
+        worth = sum(label.worth for label in group.labels) / len(group.labels) * (_JOINED if len(group.labels) > 1 else 1.0)
         for place in group.places:
-            mates = [other for other in group.places if other != place]
-            apart += _linkage([place], mates, nearness) - max(_linkage([place], other, nearness) for other in others)
-        borne += len(group.label.bearers & set(group.places)) if group.label else 0
-    largest = max(len(group.places) for group in groups)
-    too_large = _FOR_SIZE * max(0.0, largest / count - _LARGEST_SHARE)
-    return (apart + _FOR_NAMES * borne - _FOR_REST * rest) / count - too_large
+            sureness = max(label.bearers.get(place, 0.0) for label in group.labels)
+            is_stranger = sureness < _SURE_ENOUGH and not group.labels[0].is_subject
+            gain = -_FOR_STRANGER if is_stranger else worth * sureness
+            value += table.weight(place) * gain + _FOR_NEARNESS * table.near(place, group.places)
+        for label in group.labels:
+            value -= _FOR_ELSEWHERE * len(label.bearers.keys() - set(group.places)) * (not label.is_fallback)
+    largest = max([len(group.places) for group in groups], default=0)
+    value -= _FOR_SIZE * max(0.0, largest - _LARGEST_SHARE * table.count)
+    return _Division(tuple(groups), tuple(rest), value)
 
 
-def _clause_for(members: Sequence[Hit], topic: str, taken: Sequence[str]) -> str:
-    """The first clause of the best memo whose clause is short enough; else the beginning of the best one's."""
-    found = [clause for hit in members if (clause := _clause_of(hit.title) or _clause_of(hit.excerpt))]
-    clauses = [clause for clause in found if fold(clause) not in map(fold, taken)]
-    wants_chinese = any(map(is_cjk, topic))
-    short = [clause for clause in clauses if _is_short(clause)]
-    own = [clause for clause in short if any(map(is_cjk, clause)) == wants_chinese]
-    return next(iter(own or short), "") or next(map(_cut, clauses), "")
+# what no name fits
 
 
-def _clause_of(title: str) -> str:
-    bare = URL.sub("", without_tags(plain_text(title)))
-    clauses = (piece.strip(" #>*-_`~.\"'“”") for piece in _CLAUSE_END.split(bare))
-    return next((clause for clause in clauses if sum(map(str.isalnum, clause)) >= _SHORTEST_CLAUSE), "")
+def _settled(division: _Division, table: _Table) -> _Division | None:
+    """The best of what can be done about the rest: two names for some of it; for a single one a theme, or company."""
+    ways = [division, *_with_pairs(division, table)]
+    ways += [joined for way in ways for place in way.rest if place in table.strong for joined in _joining(place, way, table)]
+    ways += [with_subject for way in ways if (with_subject := _with_subject(way, table))]
+    lone = [way for way in ways if len(way.rest) == 1]
+    ways += [end for way in lone for end in (*_joining(way.rest[0], way, table), *_with_company(way.rest[0], way, table))]
+    fair = [way for way in ways if _is_fair(way, table)]
+    return max(fair, key=_by_value, default=None)
 
 
-def _is_short(clause: str) -> bool:
-    characters = sum(map(is_cjk, clause))
-    words = len(LATIN.findall(clause))
-    return characters / _MAX_CLAUSE_CHARACTERS + words / _MAX_CLAUSE_WORDS <= 1
+def _by_value(division: _Division) -> tuple[float, tuple[tuple[int, ...], ...]]:
+    """A full key, so that equals are told apart in the same way every time."""
+    return round(division.value, _DECIMALS), tuple(group.places for group in division.groups)
 
 
-def _cut(clause: str) -> str:
-    end = next(
-        (end for end in range(len(clause), 1, -1) if _is_short(clause[:end]) and not _SPLIT_WORD.match(clause, end - 1)), 1
-    )
-    return clause[:end].rstrip() + "…"
+def _with_subject(division: _Division, table: _Table) -> _Division | None:
+    """With the rest, in which something answers the question, as a theme of the question's own name, without weak hits."""
+    places = tuple(place for place in division.rest if place not in table.weak)
+    subject = next((label for label in table.labels if label.is_subject), None)
+    if subject is None or subject.is_sure or _is_taken(subject, division):
+        return None
+    if len(places) < MIN_MEMOS or table.strong.isdisjoint(places):
+        return None
+    weak = [place for place in division.rest if place in table.weak]
+    return _valued((*division.groups, _Group(places, (subject,))), weak, table)
+
+
+def _with_pairs(division: _Division, table: _Table) -> list[_Division]:
+    """With a theme more, of hits of the rest under two names, if those of one are near those of the other."""
+    rest = frozenset(division.rest)
+    fitting = [
+        (own, label)
+        for label in table.labels
+        if _may_join(label, division) and (own := _sure_of(label, rest - table.weak)) and len(label.names) == 1
+    ]
+    ways = []
+    for (own, one), (others, two) in combinations(fitting, 2):
+        places = own | others
+        is_needed = len(places) > max(len(own), len(others)) and len(places) <= _MOST_JOINED
+        if is_needed and (one.is_sure or two.is_sure) and not _alike(one, two) and _is_near(own, others, table):
+            labels = (one, two) if min(own) <= min(others) else (two, one)
+            group = _Group(tuple(sorted(places)), labels)
+            ways.append(_valued((*division.groups, group), sorted(rest - places), table))
+    return sorted(ways, key=lambda way: -way.value)[:_KEPT]
+
+
+def _may_join(label: Label, division: _Division) -> bool:
+    """Whether the label may stand beside another; a work is no subject, and what names a theme names one."""
+    is_telling = not (label.is_fallback or label.is_work) and label.worth >= _LEAST_JOINED
+    return is_telling and not _is_taken(label, division)
+
+
+def _is_taken(label: Label, division: _Division) -> bool:
+    return any(_alike(label, other) for group in division.groups for other in group.labels)
+
+
+def _sure_of(label: Label, places: Iterable[int]) -> frozenset[int]:
+    return frozenset(place for place in places if label.bearers.get(place, 0.0) == 1.0)
+
+
+def _is_near(some: Iterable[int], others: Iterable[int], table: _Table) -> bool:
+    values = [table.nearness[a][b] for a in some for b in others if a != b]
+    return bool(values) and sum(values) > _NEAR * len(values)
+
+
+def _joining(place: int, division: _Division, table: _Table) -> list[_Division]:
+    """With a hit of the rest in a theme that takes a second name for it, or that is so large that one stranger is no lie.
+
+    Only a hit that answers the question goes to a theme that it is not near.
+    """
+    own = [label for label in table.labels if label.is_sure and _sure_of(label, [place]) and _may_join(label, division)]
+    rest = [other for other in division.rest if other != place]
+    ways = []
+    for number, group in enumerate(division.groups):
+        is_near = _is_near([place], group.places, table)
+        is_open = len(_names_of(group)) == 1 and len(group.places) < _MOST_JOINED and not group.labels[0].is_fallback
+        named = [(*group.labels, label) for label in own if is_open and (is_near or place in table.strong)]
+        named += [group.labels] if is_near and len(group.places) >= _LARGE else []
+        others = (*division.groups[:number], *division.groups[number + 1 :])
+        places = tuple(sorted((*group.places, place)))
+        ways += [_valued((*others, _Group(places, labels)), rest, table) for labels in named]
+    return ways
+
+
+def _with_company(lone: int, division: _Division, table: _Table) -> list[_Division]:
+    """With another hit beside the only one of the rest, from a theme that can spare it."""
+    ways = []
+    for number, group in enumerate(division.groups):
+        others = (*division.groups[:number], *division.groups[number + 1 :])
+        for place in group.places if len(group.places) > MIN_MEMOS else ():
+            kept = replace(group, places=tuple(other for other in group.places if other != place))
+            ways.append(_valued((*others, kept), sorted((lone, place)), table))
+    return ways

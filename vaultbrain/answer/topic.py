@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _ASKS = re.compile(r"(?:该|应该|应|要|会)?(?:怎么|怎样|如何|为什么|哪个|哪些|什么).*")
 #: Columns of a Chinese word; what is longer is a piece of a sentence, which makes no name beside others.
 _WORD_COLUMNS = 10
-_LATIN = re.compile(r"[\x00-\x7f]")
+#: Small words that may stand between the words of an English subject; with any other one it is a sentence, not a name.
+_JOINS = frozenset("a an the of for in on at to and or with from by about into my our your's &".split())
 
 
 def shown_word(text: str, result: SearchResult) -> str:
@@ -40,26 +41,26 @@ def shown_topic(result: SearchResult) -> str:
     if whole.isascii() and typed:  # an English subject keeps its small words: undo a git commit
         start, last = result.query.text.find(typed[0]), result.query.text.find(typed[-1])
         whole = result.query.text[start : last + len(typed[-1])] if 0 <= start <= last else whole
+        if {word.lower() for word in whole.split()} - {word.lower() for word in typed} - _JOINS:
+            return ""
     shown = inline(whole.lstrip("#＃"))
     is_of_words = len(words) == 1 or whole.isascii() or all(columns(word) <= _WORD_COLUMNS or word.isascii() for word in words)
     return shown if is_of_words and columns(shown) <= TITLE_COLUMNS // 2 else ""
 
 
-def topic_in(sentence: str, topic: str, words: Words) -> str:
-    """A wording with its ``{topic}``, set apart by a space from Chinese characters where it begins or ends in Latin ones."""
-    before, after = ((" " if topic and _LATIN.match(topic[end]) else "") for end in (0, -1))
-    said = words(sentence, topic="\0")
-    start, end = said.index("\0"), said.index("\0") + 1
-    before = before if start and not _LATIN.match(said[start - 1]) else ""
-    after = after if end < len(said) and said[end].isalnum() and not _LATIN.match(said[end]) else ""
-    return f"{said[:start]}{before}{topic}{after}{said[end:]}"
-
-
 def unmet_words(result: SearchResult, context: AnswerContext) -> list[str]:
-    """Words of the question that stand in no memo, folded: only what people would call a word, no piece of a sentence."""
+    """Words of the question that stand in no memo, folded: only what people would call a word, and not those for which another
+    form, script or synonym was found."""
     asked = fold(context.question)
     found = [text for text in result.coverage.unmet if not text.startswith("#") and len(text) > 1 and text in asked]
-    return [text for text in found if text.isascii() or context.material.is_word(text)]
+    words = [text for text in found if text.isascii() or context.material.is_word(text)]
+    return [text for text in words if not _is_met_otherwise(text, result)]
+
+
+def _is_met_otherwise(word: str, result: SearchResult) -> bool:
+    met = [variant for variant in result.coverage.variants if variant.memos and word not in variant.text]
+    named = re.compile(rf"(?<![a-z]){re.escape(word)}(?![a-z])")
+    return any(variant.family == "script" or named.search(variant.reason) for variant in met)
 
 
 def said_filters(conditions: Conditions, words: Words) -> list[str]:

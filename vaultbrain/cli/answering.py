@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import typer
 
@@ -24,7 +24,7 @@ from vaultbrain.cli.console import (
     showing_progress,
     stopping,
 )
-from vaultbrain.errors import EXIT_PARTLY, UsageProblem
+from vaultbrain.errors import EXIT_INTERRUPTED, EXIT_PARTLY, AnswerNotFound, UsageProblem
 from vaultbrain.wiring import open_brain
 
 if TYPE_CHECKING:
@@ -37,8 +37,14 @@ MODES = ("auto", "inventory", "match", "explore")
 
 #: Columns of running text beyond which the eye loses the line.
 _WIDEST = 100
-_WIKILINK = re.compile(r"\[\[[^\[\]|]*\|([^\[\]]*)\]\]")
+#: Links of ours in the two forms of ``vault.markdown.wikilink``; addresses of the web are left as they are.
+_LINK = re.compile(r"\[\[[^\[\]|]*\|([^\[\]]*)\]\]|\[([^\[\]]*)\]\((?![a-z]+://)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _CALLOUT = re.compile(r"^> \[!\w+\][+-]? (.*)$", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^(> .*\S)$", re.MULTILINE)
+#: A note as it may be named: copied from another note, with or without what follows its name.
+_NAMED_AS_LINK = re.compile(r"!?\[\[(?P<wiki>[^\[\]|#]+)[^\[\]]*\]\]|\[[^\[\]]*\]\(<?(?P<encoded>[^<>#]+?)(?:#[^<>]*)?>?\)")
+#: Bytes of a text to compare with. 200 kB are a hundred pages, and take about a minute.
+_LONGEST_PASSAGE = 200_000
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +72,8 @@ def ask(
     """
     if mode not in MODES:
         raise UsageProblem(what=f"--mode {mode} is not known.", next=f"Use one of: {', '.join(MODES)}")
-    refuse_blank(question, "question")
+    question = question.encode("utf-8", "surrogateescape").decode("utf-8", "replace")  # bytes that were no UTF-8
+    refuse_blank(question.replace("\u200b", ""), "question")
     brain = open_brain(vault)
     passage = _read_passage(from_file) if from_file else ""
     writes = not (dry_run or stdout)
@@ -101,6 +108,7 @@ def _show(asked: Asked) -> None:
     from rich.markdown import Markdown
 
     console = Console()
+    text = _QUOTED_LINE.sub(r"\1  ", text)  # Obsidian keeps the lines of a quotation; Markdown joins them
     console.print(Markdown(text, hyperlinks=False), width=min(console.width, _WIDEST))
     console.print()
 
@@ -111,7 +119,7 @@ def _readable(region: str) -> str:
 
 
 def _without_links(text: str) -> str:
-    return _WIKILINK.sub(r"\1", text)
+    return _LINK.sub(lambda match: match[1] or match[2] or "", text)
 
 
 def _read_passage(path: Path) -> str:
@@ -122,6 +130,9 @@ def _read_passage(path: Path) -> str:
         raise UsageProblem(what=f"{path} cannot be read: {reason}.", next="Give --from a text file.") from error
     if not text.strip():
         raise UsageProblem(what=f"{path} holds no text.", next="Give --from a file with the text to compare.")
+    if len(text.encode()) > _LONGEST_PASSAGE:
+        what = f"{path} is longer than the {_LONGEST_PASSAGE // 1000} kB that can be compared at once."
+        raise UsageProblem(what=what, next="Give --from a part of it.")
     return text
 
 
@@ -143,34 +154,49 @@ def refresh(
     if notes and (everything or auto):
         raise UsageProblem(what="NOTE was given together with --all or --auto.", next="Name notes, or leave them out.")
     brain = open_brain(vault)
-    wanted = [_in_vault(brain, note) for note in notes or ()]
+    wanted = list(dict.fromkeys(_in_vault(brain, note) for note in notes or ()))
     with stopping() as should_stop, showing_progress(quiet=quiet or as_json) as progress:
         done = brain.refresh(
             wanted, everything=everything, auto_only=auto, writes=not dry_run, progress=progress, should_stop=should_stop
         )
+    for notice in dict.fromkeys(notice for asked in done for notice in asked.notices):
+        say(f"note: {notice}", quiet=quiet)
     if as_json:
         answer_json({"refreshed": [_public_form(asked) for asked in done]})
-    else:
-        answer("\n".join(_in_words(done, is_dry=dry_run)))
+    elif done or not should_stop():
+        answer("\n".join(_in_words(done, is_dry=dry_run, is_auto=auto)))
+    if should_stop():
+        say("Stopped. Everything finished so far is kept.\nGo on with: vaultbrain refresh")
+        return EXIT_INTERRUPTED
     return EXIT_PARTLY if any(asked.writer_failed for asked in done) else 0
 
 
 def _in_vault(brain: Brain, note: str) -> str:
-    """The note's path in the vault, given like that or as a file, absolute or from the working folder."""
-    root, given = brain.settings.vault, Path(note).expanduser()
-    if (root / note).is_file() or (root / f"{note}.md").is_file():
-        return Path(note).as_posix() if not given.is_absolute() else given.resolve().relative_to(root).as_posix()
-    resolved = given.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else note
+    """The note's path in the vault, given like that or as a file, absolute or from the working folder; or as a link to it.
+
+    Raises ``AnswerNotFound`` for a place outside the vault.
+    """
+    link = _NAMED_AS_LINK.fullmatch(note.strip())
+    name = (link["wiki"] or unquote(link["encoded"])) if link else note
+    root = brain.settings.vault.resolve()
+    try:
+        places = [place.resolve() for place in (root / name, Path(name).expanduser())]
+        inside = [place.relative_to(root).as_posix() for place in places if place.is_relative_to(root) and place != root]
+        found = [path for given in inside for path in (given, f"{given}.md") if (root / path).is_file()]
+    except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, somebody without a home, a null byte
+        raise AnswerNotFound(path=note, reason="that is no name of a note") from error
+    if not inside:
+        raise AnswerNotFound(path=note, reason="it is not in the vault")
+    return (found or inside)[0]
 
 
 def _public_form(asked: Asked) -> dict[str, Any]:
     return asked.as_json | {"path": asked.row.path, "changes": list(asked.changes)}
 
 
-def _in_words(done: Sequence[Asked], *, is_dry: bool) -> list[str]:
+def _in_words(done: Sequence[Asked], *, is_dry: bool, is_auto: bool) -> list[str]:
     if not done:
-        return ["Nothing to do: no answer is stale."]
+        return [f"Nothing to do: no answer {'with vb_refresh: auto ' if is_auto else ''}is stale."]
     head = "Would refresh" if is_dry else "Refreshed"
     lines = [f"{head} {counted(len(done), 'answer')}."]
     for asked in done:

@@ -95,6 +95,11 @@ def in_other_region(text: str) -> str:
     return text
 
 
+def to_traditional(text: str) -> str:
+    """``text`` as Taiwan writes it, in script and words; traditional script stays."""
+    return text if text.isascii() else str(_regional_converter("s2twp").convert(_SURROGATE.sub("\ufffd", text)))
+
+
 @cache
 def _regional_converter(direction: str) -> OpenCC:
     from opencc import OpenCC
