@@ -13,7 +13,7 @@ from pathlib import Path
 SAMPLE = Path(__file__).parent.parent / "sample_vault"
 QUESTIONS = (
     ("NotebookLM 有哪些使用场景？",),
-    ("這篇和哪些 memo 有關？", "--from", "阅读/鹽田與燈.md"),
+    ("這三件事以前記過什麼？", "--from", "项目/年底三件事.md"),
     ("帮我找和观影有关的资源", "--canvas"),
 )
 

@@ -106,6 +106,36 @@ def test_a_dry_run_writes_nothing(films: Home) -> None:
     assert hash_tree(films.vault.parent) == before
 
 
+def test_what_is_said_twice_is_cited_once_and_the_other_named_with_a_link(server: CFlowServer, home: Home) -> None:
+    """The same address with much the same words; another remark on that address is a source of its own."""
+    server.memos += [
+        wire_memo(1, "半糖片库 https://example.com/half ，能按年代筛片，没有广告 #观影"),
+        wire_memo(2, "半糖片库 https://example.com/half 可以按年代筛，没广告 #观影"),
+        wire_memo(3, "观影小组投票决定不续费 https://example.com/half"),
+    ]
+    home.brain().sync()
+    asked = home.brain().ask("观影")
+    cited = [source["memo_id"] for source in asked.as_json["sources"]]
+    assert len({"1", "2"} & set(cited)) == 1
+    assert "3" in cited
+    (copy,) = {"1", "2"} - set(cited)
+    assert f"({copy})|#{copy}]]" in asked.text
+    assert Vault.load(home.vault).problems() == []
+    server.delete(int(copy))
+    home.brain().sync()
+    assert "（已删除）" in (home.vault / asked.path).read_text("utf-8")
+
+
+def test_a_memo_of_nothing_but_tags_is_no_source(server: CFlowServer, home: Home) -> None:
+    """However well they match, unless there is nothing else."""
+    server.memos += [wire_memo(1, "#观影 #资源"), wire_memo(2, "这周观影：一部老片")]
+    home.brain().sync()
+    assert [source["memo_id"] for source in home.brain().ask("观影").as_json["sources"]] == ["2"]
+    server.delete(2)
+    home.brain().sync()
+    assert [source["memo_id"] for source in home.brain().ask("观影").as_json["sources"]] == ["1"]
+
+
 # full text at answer time
 
 

@@ -141,19 +141,20 @@ def _row(parts: AskParts, question: str, mode: str, options: AskOptions, gathere
 
 
 def _cited(gathered: Gathered) -> tuple[CitedMemo, ...]:
-    """Every memo that the note rests on: its sources, and what was read along with them."""
+    """Every memo that the note links to: its sources first, then what these refer to and what says the same."""
     versions = {memo_id: memo.content_hash for memo_id, memo in gathered.memos.items()}
     cited = [
         CitedMemo(hit.memo_id, versions[hit.memo_id], hit.label, hit.title, hit.note, hit.anchor) for hit in gathered.result.hits
     ]
+    named = [(kin.memo_id, kin.note, kin.anchor) for found in gathered.material.relatives.values() for kin in found]
+    named += [(memo_id, note, "") for memo_id, note in gathered.material.notes.items()]
     sources = {memo.memo_id for memo in cited}
-    relatives = {
-        kin.memo_id: CitedMemo(kin.memo_id, versions[kin.memo_id], "", kin.title, kin.note, kin.anchor)
-        for found in gathered.material.relatives.values()
-        for kin in found
-        if kin.memo_id not in sources and kin.memo_id in versions
+    others = {
+        memo_id: CitedMemo(memo_id, versions[memo_id], "", gathered.memos[memo_id].title, note, anchor)
+        for memo_id, note, anchor in named
+        if memo_id not in sources and memo_id in versions
     }
-    return (*cited, *relatives.values())
+    return (*cited, *others.values())
 
 
 def _with_callout(row: AnswerRow, standing: Standing, changes: tuple[str, ...]) -> AnswerRow:

@@ -68,8 +68,7 @@ def in_words(stale: Staleness, language: str) -> str:
 def what_changed(before: AnswerRow, after: AnswerRow) -> tuple[str, ...]:
     """Lines for the callout: sources that came, went, changed their text or their weight, with links; empty when nothing did."""
     words = Words(after.language)
-    old = {memo.memo_id: memo for memo in before.cited}
-    new = {memo.memo_id: memo for memo in after.cited}
+    old, new = ({memo.memo_id: memo for memo in row.cited if memo.label} for row in (before, after))
     kept = [(old[memo_id], memo) for memo_id, memo in new.items() if memo_id in old]
     lines = [
         _line("now_cited", [memo for memo_id, memo in new.items() if memo_id not in old], words),

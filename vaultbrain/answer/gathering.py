@@ -15,6 +15,7 @@ from vaultbrain.answer.material import Material, Relative
 from vaultbrain.answer.reading import choose_reading
 from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBusy
 from vaultbrain.index.fold import fold
+from vaultbrain.index.tokens import cut
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import WEAK
 from vaultbrain.vault.markdown import anchor_id
@@ -34,6 +35,8 @@ MAX_SOURCES, MAX_FURTHER = 12, 12
 #: Weak sources of one answer, and the score that they need at least, alone and against the best hit's. On memobench this cites
 #: one more judged memo of 149 than four from 0.18 on, and a quarter fewer that nobody judged relevant.
 MAX_WEAK, LEAST_CITED, LEAST_OF_BEST = 3, 0.16, 0.3
+#: Two notes of the same addresses say the same when they share this much of the shorter one's words.
+SAME_SHARE = 0.5
 #: Memos that each part of a passage is searched for, and those of them that become sources though the whole did not find them.
 HITS_PER_PART, SOURCES_PER_PART = 6, 2
 #: Memos that one source comments on or refers to and that are named with it.
@@ -65,7 +68,7 @@ class GatheringParts:
 class Gathered:
     """``result`` holds the hits that are cited, with links that hold; ``further`` were found besides.
 
-    ``part_hits`` are what a search for each part of a passage found. ``memos`` are those of hits and of what was read.
+    ``part_hits`` are what a search for each part of a passage found. ``memos`` are all that the answer names or read.
     """
 
     result: SearchResult
@@ -92,11 +95,15 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_p
         nearest=tuple(notes.with_sound_link(hit) for hit in result.nearest),
     )
     memo_ids = [hit.memo_id for hit in result.hits]
+    relatives = _relatives(parts, notes, memo_ids)
+    copies = [copy for hit in result.hits for copy in hit.copies]
+    memos |= parts.mirrored([*copies, *(kin.memo_id for found in relatives.values() for kin in found)])
     material = Material(
         tags={memo_id: memo.tags for memo_id, memo in memos.items()},
         blocks={hit.memo_id: notes.blocks(hit.memo_id, hit.note) for hit in result.hits},
         likeness=parts.likeness(memo_ids),
-        relatives=_relatives(parts, notes, memo_ids),
+        relatives=relatives,
+        notes={copy: note for copy in copies if notes.is_there(copy, note := parts.note_of(copy))},
         is_word=parts.is_word,
         is_topic=parts.is_topic,
     )
@@ -127,14 +134,37 @@ def worth_citing(hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]
 
     A list may end in doubtful ones, an answer may not; and a line of tags says nothing, however well it matches.
     """
-    first: dict[str, Hit] = {}
-    for hit in [hit for hit in hits if without_tags(hit.excerpt).strip()] or hits:
-        first.setdefault(fold(hit.excerpt).strip(" .。!！"), hit)
-    sure = [hit for hit in first.values() if hit.label != WEAK]
+    found = _each_once([hit for hit in hits if without_tags(hit.excerpt).strip()] or hits)
     least = max([LEAST_CITED, *(LEAST_OF_BEST * hit.score for hit in hits[:1])])
-    weak = [hit for hit in first.values() if hit.label == WEAK and hit.score >= least]
+    sure = [hit for hit in found if hit.label != WEAK]
+    weak = [hit for hit in found if hit.label == WEAK and hit.score >= least]
     worth = [*sure, *weak[:MAX_WEAK]]
     return tuple(worth[:MAX_SOURCES]), tuple(worth[MAX_SOURCES:])
+
+
+def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, one that says what an earlier one says being named with that as its copy."""
+    kept: list[Hit] = []
+    for hit in hits:
+        place = next((n for n, other in enumerate(kept) if _says_the_same(other, hit)), None)
+        if place is None:
+            kept.append(hit)
+        else:
+            copies = dict.fromkeys([*kept[place].copies, hit.memo_id, *hit.copies])
+            kept[place] = replace(kept[place], copies=tuple(copies))
+    return kept
+
+
+def _says_the_same(one: Hit, other: Hit) -> bool:
+    """The same words, or the same addresses with much the same words about them."""
+    mine, theirs = (fold(without_tags(hit.excerpt)).strip(" .。!！") for hit in (one, other))
+    if mine == theirs:
+        return True
+    addresses = set(_ADDRESS.findall(mine))
+    if not addresses or addresses != set(_ADDRESS.findall(theirs)):
+        return False
+    words, their_words = (set(cut(_ADDRESS.sub(" ", text))) for text in (mine, theirs))
+    return len(words & their_words) >= SAME_SHARE * min(len(words), len(their_words))
 
 
 # full texts
@@ -218,6 +248,7 @@ class _Notes:
         return tuple((anchor_id(memo_id, number), block) for number, block in standing_anchors(memo_id, read_region(text) or ""))
 
 
+_ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
 #: What ``neutralise`` may put before a mark: an excerpt is made inert by itself, and half of a formula is no formula any more.
 _MADE_INERT = re.compile(r"\\([!-/:-@\[-`{-~])|\u200b")
 

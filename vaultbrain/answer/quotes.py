@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_title
+from vaultbrain.answer.citing import link, link_to, link_to_relative, shown_date, shown_title
 from vaultbrain.answer.pieces import LIST_MARK
 from vaultbrain.answer.topic import shown_word
 from vaultbrain.retrieve.fusion import STRONG
@@ -52,7 +52,8 @@ def _matched(hit: Hit, result: SearchResult, words: Words) -> str:
 def _besides(hit: Hit, context: AnswerContext, words: Words) -> Iterator[str]:
     """What says the same, and what the memo comments on or refers to."""
     if hit.copies:
-        yield words("copies", links=words("list_join").join(f"\\#{memo_id}" for memo_id in hit.copies))
+        links = [link(memo_id, context.material.notes.get(memo_id, "")) for memo_id in hit.copies]
+        yield words("copies", links=words("list_join").join(links))
     relatives = context.material.relatives.get(hit.memo_id, ())
     for name, found in (
         ("comments_on", [relative for relative in relatives if relative.kind == COMMENT]),

@@ -43,6 +43,8 @@ _LEAST_SPOKEN = 0.4
 _NEAR_MEANING = 0.3
 #: Memos from which on sub-questions are worth headings even if one memo speaks to each.
 _ENOUGH_MEMOS = 4
+#: Of so many memos one heading over this share of them divides nothing.
+_MANY_MEMOS, _NEARLY_ALL = 6, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +275,9 @@ def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
     questions, near = exploration.questions, len(desk.near)
     is_shared = any(len(question.memo_ids) > 1 or question.name in asked for question in questions)
     is_several = len(questions) > 1 and near >= _ENOUGH_MEMOS
+    most = max((len(question.memo_ids) for question in questions), default=0)
+    if near >= _MANY_MEMOS and most >= _NEARLY_ALL * near:
+        return False
     return (is_shared or is_several) and near - len(exploration.elsewhere) >= _LEAST_SPOKEN * near
 
 
