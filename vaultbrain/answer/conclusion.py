@@ -117,7 +117,12 @@ def _piece_to_quote(result: SearchResult, hit: Hit, pieces: Sequence[Piece], sho
 
 
 def _needs_its_list(piece: Piece) -> bool:
-    return is_bare_address(piece.text) or (bool(piece.lead) and not says_something(piece.lead))
+    return is_bare_address(piece.text) or _is_row(piece.text) or (bool(piece.lead) and not says_something(piece.lead))
+
+
+def _is_row(text: str) -> bool:
+    """A row of a table, which means little without its head."""
+    return " | " in text
 
 
 def _lists_of_addresses(arranged: Arranged) -> dict[str, tuple[str, str]]:
@@ -158,10 +163,12 @@ def _matched(result: SearchResult, context: AnswerContext, arranged: Arranged, w
     name = "matched_whole" if parts < 2 or not touched else "matched_all" if touched == parts else "matched_parts"
     first = words(name, parts=parts, total=total, touched=touched)
     closest = {touch.hit.memo_id: touch.sentence for part in arranged.matched for touch in part.touches}
+    named = [(hit, piece) for hit in result.hits[:BEST_PIECES] if (piece := closest.get(hit.memo_id))]
     best = [
-        words("best", text=words("quoted", text=shown_quote(piece.text)), link=link_to(hit, piece.anchor))
-        for hit in result.hits[:BEST_PIECES]
-        if (piece := closest.get(hit.memo_id))
+        _titled(hit, words)
+        if _is_row(piece.text)
+        else words("best", text=words("quoted", text=shown_quote(piece.text)), link=link_to(hit, piece.anchor))
+        for hit, piece in named
     ]
     return [first, words("say_closest", best=words("clause_join").join(best))] if best else [first]
 
