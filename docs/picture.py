@@ -1,7 +1,8 @@
-"""Renders an answer note as HTML, roughly as Obsidian shows it, for the picture in the README.
+"""Renders an answer note as HTML, roughly as Obsidian shows it, for the pictures in the README.
 
 python docs/picture.py "sample_vault/CFlow/Answers/2026-11-30 帮我找和观影有关的资源.md" > note.html
-chromium --headless --screenshot=docs/answer-note.png --window-size=900,1240 note.html
+chromium --headless --screenshot=docs/answer-inventory.png --window-size=900,1120 note.html
+(answer-match.png: 這三件事以前記過什麼？, 900,1010; answer-explore.png: how do I undo a git commit, 900,960)
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ul { margin: 2px 0; padding-left: 22px } a { color: #7852ee; text-decoration: no
 .callout.info { background: #e9f2fb; border-color: #3d8ede } .title { font-weight: 600 }
 table.properties td { padding: 1px 14px 1px 0; color: #666; font-size: 13px; vertical-align: top }
 """
-SHOWN = ("vb_question", "vb_mode", "vb_asked", "vb_status", "vb_strong", "vb_related", "vb_weak", "vb_queries")
+SHOWN = ("vb_mode", "vb_asked", "vb_status", "vb_strong", "vb_related", "vb_weak")
 
 _WIKILINK = re.compile(r"\[\[[^\]|]*\|([^\]]*)\]\]")
 _CALLOUT = re.compile(r"^> \[!(\w+)\]([+-]?) (.*)\n((?:> ?.*\n?)*)", re.MULTILINE)
