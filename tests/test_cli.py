@@ -727,7 +727,17 @@ def test_debug_shows_the_traceback_and_nothing_else_does(mirrored: Shell) -> Non
 # whole sessions
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
-SESSIONS = ("asking", "deletions", "edits", "first-steps", "searching", "server-in-trouble", "settings", "wrong-usage")
+SESSIONS = (
+    "asking",
+    "deletions",
+    "edits",
+    "first-steps",
+    "refreshing",
+    "searching",
+    "server-in-trouble",
+    "settings",
+    "wrong-usage",
+)
 
 
 @dataclass

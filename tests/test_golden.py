@@ -73,7 +73,8 @@ def test_the_committed_answers_say_what_a_person_would_want(made: Path) -> None:
         (note,) = [n for path, n in vault.notes.items() if path.endswith(f"2026-11-30 {question}.md")]
         return [link.split("|#")[1].rstrip("]") for link in note.properties["vb_memos"]]
 
-    assert {note.properties["vb_mode"] for note in vault.notes.values() if note.kind == "answer"} == {"inventory", "match", "explore"}
+    modes = {note.properties["vb_mode"] for note in vault.notes.values() if note.kind == "answer"}
+    assert modes == {"inventory", "match", "explore"}
     assert {"210", "268", "114"} <= set(cited(COMPARED[0])[:6])
     assert {"133", "232", "104", "287", "113"} <= set(cited(QUESTIONS[0])[:8])
     assert "314" in cited(QUESTIONS[0])

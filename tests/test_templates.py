@@ -35,7 +35,7 @@ def test_without_an_override_the_built_in_template_is_used(tmp_path: Path) -> No
     for folder in (tmp_path / "none", tmp_path / "file"):
         templates = Templates(folder)
         assert templates.render(MEMO, values(files=1)) == "雨停了\n\n- f0 (resource 0)"
-        assert (templates.problems, templates.check()) == ([], [])
+        assert templates.problems == []
 
 
 def test_an_override_is_used(tmp_path: Path) -> None:
@@ -166,7 +166,6 @@ def test_a_mended_override_is_used_at_once(tmp_path: Path) -> None:
     override(tmp_path, "! {{ text }}")
     assert templates.render(MEMO, values()) == "! 雨停了"
     assert named(templates) == [(MEMO, 1), (MEMO, 2)]
-    assert templates.check() == []
 
 
 def test_the_digest_moves_with_the_texts_and_with_nothing_else(tmp_path: Path) -> None:
@@ -189,15 +188,6 @@ def test_an_override_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     assert named(templates) == [(MEMO, 1)]
     assert "cannot be read" in templates.problems[0].reason
     assert templates.digest(MEMO) == Templates(tmp_path / "none").digest(MEMO)
-
-
-def test_a_check_finds_mistakes_before_a_note_needs_the_template(tmp_path: Path) -> None:
-    """And files whose name is that of no template, which would be passed over in silence."""
-    templates = override(tmp_path, "a\n{% if %}")
-    (tmp_path / "memos.md.j2").write_text("x")
-    (tmp_path / "notes.txt").write_text("x")
-    assert [(problem.path.name, problem.line) for problem in templates.check()] == [(MEMO, 2), ("memos.md.j2", 1)]
-    assert "memo.md.j2" in templates.check()[1].reason
 
 
 def test_a_fault_of_the_built_in_template_is_an_error(tmp_path: Path) -> None:

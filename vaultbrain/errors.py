@@ -301,6 +301,11 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "What was written before it is whole; nothing was half-written.",
         "Make room or correct the permissions, then run the same command again: it goes on where it stopped.",
     ),
+    NoteUnreadable: lambda e: Explanation(
+        f"{e.fact('path')} cannot be read: {e.fact('reason')}.",
+        "It is unchanged; what was written before it is whole.",
+        "Open it in Obsidian or correct its permissions, then run the same command again.",
+    ),
     TemplateBroken: lambda e: Explanation(
         f"The template {e.fact('path')} has a mistake in line {e.fact('line')}: {e.fact('reason')}.",
         _NOTHING_CHANGED,

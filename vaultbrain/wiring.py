@@ -7,6 +7,7 @@ Nobody imports this module but the doors, so no loop can hide in that.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import MemoNotFound, SettingsInvalid, SourceError, UsageProblem, VaultNotFound
+from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, SourceError, UsageProblem, VaultNotFound, WriteFailed
 from vaultbrain.index.answers import VERSION as ANSWERS_VERSION
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
@@ -64,8 +65,9 @@ _CHROMA = "chroma"
 _CHECKED = "checked"
 #: What the Home note and the base were last made from; the number counts up when they are to be made anew for a reason of ours.
 _VIEWED, _VIEWS_RULES = "views_made_from", 1
-#: The version of the memos (``Catalog.memos_version``) that all answers were last compared with.
-_AGED = "answers_aged"
+#: What all answers were last compared with (``_answers_rest_on``), and the version of the memos in which each question was last
+#: searched for new ones.
+_AGED, _SEARCHED = "answers_aged", "answers_searched"
 
 #: While a person waits for an answer, a server that is away may cost so many seconds.
 _ASK_TIMEOUT_S = 5
@@ -131,12 +133,13 @@ class Brain:
         with self._writing("sync", self.settings.lock_timeout, on_wait), self._catalog() as catalog:
             self._vault.remove_leftovers(self.settings.memos_folder)
             parts = self._sync_parts(catalog, SyncReport(), progress=progress, should_stop=should_stop)
-            was_current = catalog.memos_version() == catalog.read_meta(_AGED)
+            was_searched = catalog.memos_version() == catalog.read_meta(_SEARCHED)
             report = self._run_sync(parts, options)
             self._note_check()
-            looks_for_new = not was_current or bool(report.created or report.updated)
+            looks_for_new = not was_searched or bool(report.created or report.updated)
             self._age_answers(catalog, report, progress, looks_for_new=looks_for_new)
-            report.notices += self._update_views(catalog)
+            with self._answers_lock():
+                report.notices += self._update_views(catalog)
         if is_first or not report.is_empty:
             self._ensure_dictionary(report.notices.append, progress)
         return report
@@ -181,10 +184,13 @@ class Brain:
         writes: bool = True,
         progress: Progress = no_progress,
         should_stop: Callable[[], bool] = lambda: False,
+        on_failure: Callable[[str, str], None] | None = None,
     ) -> list[Asked]:
         """Answers again what the ``notes`` (paths in the vault) answer; without any, what is stale, or ``everything``.
 
         ``auto_only``: only notes whose property ``vb_refresh`` is ``auto``. Raises ``AnswerNotFound`` before anything is done.
+        A note that cannot be read or written does not stop the others: ``on_failure`` hears of its path and the reason; without
+        it, the first such error is raised when all others are done.
         """
         from vaultbrain.answer.living import refresh, rows_to_refresh
 
@@ -192,12 +198,21 @@ class Brain:
             parts = self._answer_wiring(catalog).living()
             rows = rows_to_refresh(parts, notes, everything=everything, auto_only=auto_only)
             done: list[Asked] = []
+            failed: list[NoteUnreadable | WriteFailed] = []
             for row in rows:
                 if should_stop():
                     break
                 progress("answers", len(done), len(rows))
-                asked = refresh(parts, row, writes=writes)
+                try:
+                    asked = refresh(parts, row, writes=writes)
+                except (NoteUnreadable, WriteFailed) as error:
+                    failed.append(error)
+                    if on_failure:
+                        on_failure(row.path, error.fact("reason"))
+                    continue
                 done.append(self._with_views(catalog, asked, canvas=self.settings.canvas) if writes else asked)
+            if failed and not on_failure:
+                raise failed[0]
             return done
 
     def get(self, memo_id: str) -> FetchedMemo:
@@ -309,6 +324,19 @@ class Brain:
     ) -> AbstractContextManager[WriterLock]:
         return writing(self.settings.state_folder, timeout_s=timeout_s, command=command, on_wait=on_wait)
 
+    def _answers_rest_on(self, catalog: Catalog) -> str:
+        """Another one when a memo or its note moved on, an answer was written, or the person deleted, moved or put back one."""
+        try:
+            names = sorted(self._vault.names_in(self.settings.answers_folder))
+        except WriteFailed:  # no folder
+            names = []
+        listing = hashlib.blake2b(json.dumps(names).encode(), digest_size=6).hexdigest()
+        return f"{catalog.memos_version()}/{catalog.notes_version()}/{catalog.read_meta(ANSWERS_VERSION)}/{listing}"
+
+    def _answers_lock(self) -> AbstractContextManager[WriterLock]:
+        settings = self.settings
+        return writing(settings.state_folder, timeout_s=settings.lock_timeout, command="ask", name=ANSWERS_LOCK)
+
     def _source(self, catalog: Catalog, *, timeout_s: float, tries: int | None = None) -> Source:
         if not self.settings.source:
             raise UsageProblem(what="No source is set.", next="Put `source` into vaultbrain.toml, or run: vaultbrain init")
@@ -353,7 +381,7 @@ class Brain:
             templates=self._templates,
             mirror_now=lambda memos: self._mirror_now(catalog, memos),
             open_source=lambda: self._source(catalog, timeout_s=min(_ASK_TIMEOUT_S, settings.timeout), tries=1),
-            lock=lambda: writing(settings.state_folder, timeout_s=settings.lock_timeout, command="ask", name=ANSWERS_LOCK),
+            lock=self._answers_lock,
             age_s=self._age_s(),
             now=self._now,
             writer=self._chat_model() if settings.llm_base_url and settings.llm_write else None,
@@ -361,7 +389,7 @@ class Brain:
 
     def _age_answers(self, catalog: Catalog, report: SyncReport, progress: Progress, *, looks_for_new: bool) -> None:
         """Tells answers whose memos have moved on. A sync that was killed before is made up for: what was seen is remembered."""
-        version = catalog.memos_version()
+        version = self._answers_rest_on(catalog)
         if version == catalog.read_meta(_AGED):
             return
         if catalog.answers.has_any():
@@ -369,11 +397,15 @@ class Brain:
 
             living = self._answer_wiring(catalog).aging(looks_for_new=looks_for_new)
             aged = age_answers(living, lambda done, total: progress("answers", done, total))
-            report.answers_stale = len(aged.stale)
+            report.answers_stale += len(aged.stale)
             report.failed += [{"answer": path, "reason": reason} for path, reason in aged.failed.items()]
-            if aged.failed:
-                return
-        catalog.write_meta(_AGED, version)
+        catalog.write_meta(_SEARCHED, catalog.memos_version())
+        if report.failed:
+            return  # what failed is tried again by the next sync
+        if self._answers_rest_on(catalog) == version:
+            catalog.write_meta(_AGED, version)
+        else:  # it was moved on by us, or by a refresh that had not seen the newest memos
+            self._age_answers(catalog, report, progress, looks_for_new=False)
 
     def _view_parts(self, catalog: Catalog) -> ViewParts:
         from vaultbrain.views import ViewParts
@@ -403,11 +435,14 @@ class Brain:
         from vaultbrain.views import draw_canvas, link_daily
 
         parts, notices = self._view_parts(catalog), []
-        if (canvas or asked.row.canvas) and (reason := draw_canvas(parts, asked)):
-            notices.append(f"The canvas beside {asked.path} was left as it is: {reason}.")
-        if self.settings.daily_link and not asked.is_update and (reason := link_daily(parts, asked, self._now())):
-            notices.append(f"The daily note does not link to this answer: {reason}.")
-        return replace(asked, notices=(*notices, *self._update_views(catalog)))
+        with self._answers_lock():
+            if (canvas or asked.row.canvas) and (reason := draw_canvas(parts, asked, is_asked_for=canvas)):
+                notices.append(f"The canvas beside {asked.path} was left as it is: {reason}.")
+            if self.settings.daily_link and not asked.is_update and (reason := link_daily(parts, asked, self._now())):
+                notices.append(f"The daily note does not link to this answer: {reason}.")
+            missing = tuple(notices)
+            notices += self._update_views(catalog)
+        return replace(asked, notices=tuple(notices), missing=missing)
 
     def _mirror(self, catalog: Catalog, report: SyncReport) -> Mirror:
         return Mirror(catalog, self._vault, self._templates, self.settings.memos_folder, self._zone, report)

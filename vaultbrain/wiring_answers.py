@@ -15,7 +15,7 @@ from vaultbrain.answer.delivery import DeliveryParts
 from vaultbrain.answer.gathering import GatheringParts
 from vaultbrain.answer.living import LivingParts
 from vaultbrain.answer.writer import Exclusions, request_for, write
-from vaultbrain.errors import ChatFailed
+from vaultbrain.errors import ChatFailed, NoteUnreadable
 from vaultbrain.index.embedding import model_name
 from vaultbrain.retrieve.lexicon import load_lexicon
 from vaultbrain.retrieve.meaning import likeness_between
@@ -142,7 +142,10 @@ class AnswerWiring:
 
     def _place(self, memo_id: str) -> Place:
         path = self._note_of(memo_id)
-        text = self._vault.read(path) if path else None
+        try:
+            text = self._vault.read(path) if path else None
+        except NoteUnreadable:
+            return Place(path, None)
         if text is None:
             return Place("", frozenset())
         numbers = standing_anchors(memo_id, read_region(text) or "")

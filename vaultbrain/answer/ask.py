@@ -7,13 +7,14 @@ by that: what the person wrote in the note stays, and the new text says what has
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.answer.changes import what_changed
 from vaultbrain.answer.compose import TEMPLATE, choose_language, choose_mode, compose
 from vaultbrain.answer.context import MATCH, AnswerContext
-from vaultbrain.answer.delivery import deliver, find_standing
+from vaultbrain.answer.delivery import Overtaken, deliver, find_standing
 from vaultbrain.answer.gathering import MAX_SOURCES, gather, worth_citing
 from vaultbrain.answer.matching import parts_of
 from vaultbrain.index.answers import AnswerRow, CitedMemo
@@ -72,7 +73,7 @@ class Asked:
     """``path`` is relative to the vault, and empty when nothing was to be written; ``text`` is the whole note as composed.
 
     ``changes`` say what is new since the note's last version. ``writer_failed``: why the model's text is missing.
-    ``notices`` are sentences that a person should read once.
+    ``notices`` are sentences that a person should read once, those of them that tell what is ``missing`` first.
     """
 
     path: str
@@ -85,26 +86,42 @@ class Asked:
     writer_failed: str
     as_json: dict[str, Any]
     notices: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something that was wanted is not there: the model's text, the canvas, the daily note's link."""
+        return bool(self.writer_failed or self.missing)
 
 
 def ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow | None = None) -> Asked:
     """Answers, and writes the note: over ``before`` or the last answer to the same question, else a new one."""
+    while True:
+        try:
+            return _ask(parts, question, options, before)
+        except Overtaken:  # by another process, which answered the same meanwhile: it may have seen newer memos
+            before = before and replace(parts.delivery.answers.load(before.answer_id) or before, path=before.path)
+
+
+def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow | None) -> Asked:
     if options.mode == "auto" and not options.passage and len(question) > LONGEST_WITH_FILTERS:
         options = replace(options, passage=question)
     mode = choose_mode(question, MATCH if options.passage and options.mode == "auto" else options.mode)
-    passage_parts = parts_of(options.passage) if mode == MATCH and options.passage else ()
-    gathered = gather(parts.gathering, options.passage or question, options.variants, passage_parts)
+    gathered = gather(parts.gathering, options.passage or question, options.variants, _passage_parts(options, mode))
     row = _row(parts, question, mode, options, gathered)
     standing = find_standing(parts.delivery, row, before, is_new=options.is_new)
     changes = what_changed(standing.row, row) if standing.row and standing.text is not None else ()
     row = _with_callout(row, standing, changes)
-    answer, failed = _compose(parts, gathered, row, passage_parts)
-    region = parts.templates.render(TEMPLATE, answer.values)
-    row = replace(row, region=region)
+    answer, failed = _compose(parts, gathered, row, _passage_parts(options, row.mode))
+    row = replace(row, region=parts.templates.render(TEMPLATE, answer.values))
     delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
     is_update = standing.text is not None
     as_json = {"path": delivered.path, "question": question, **answer.as_json, "updated": is_update}
     return Asked(delivered.path, delivered.text, gathered.result, delivered.row, answer, is_update, changes, failed, as_json)
+
+
+def _passage_parts(options: AskOptions, mode: str) -> tuple[str, ...]:
+    return tuple(parts_of(options.passage)) if mode == MATCH and options.passage else ()
 
 
 def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:
@@ -113,9 +130,13 @@ def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:
     return [hit.memo_id for hit in cited]
 
 
+#: What may differ in the same question. Not what makes a filter, and not what is part of a word: C++, 2.5.
+_NO_DIFFERENCE = re.compile(r"\s+(?!-)|[,;!?。、…“”‘’「」『』《》〈〉()（）—]+|[.:](?!\w)")
+
+
 def question_key(question: str, mode: str, passage: str) -> str:
     """The same for questions that differ only in case, script, spaces and punctuation."""
-    words = "".join(character for character in fold(question) if character.isalnum()) or question
+    words = _NO_DIFFERENCE.sub("", fold(question)).strip() or question
     return hashlib.blake2b("\0".join((words, mode, passage)).encode(), digest_size=6).hexdigest()
 
 
@@ -134,6 +155,7 @@ def _row(parts: AskParts, question: str, mode: str, options: AskOptions, gathere
         passage=options.passage,
         variants=options.variants,
         cited=_cited(gathered),
+        named=_named(gathered),
         seen=gathered.result.ranked[:REMEMBERED],
         strong=sum(hit.label == STRONG for hit in hits),
         found=sum(hit.label in (STRONG, RELATED) for hit in hits),
@@ -155,6 +177,14 @@ def _cited(gathered: Gathered) -> tuple[CitedMemo, ...]:
         if memo_id not in sources and memo_id in versions
     }
     return (*cited, *others.values())
+
+
+def _named(gathered: Gathered) -> tuple[CitedMemo, ...]:
+    """Memos that the note may link to without resting on them: what came near, what was found besides."""
+    hits = [*gathered.result.nearest, *gathered.further, *(hit for hits in gathered.part_hits for hit in hits)]
+    cited = {hit.memo_id for hit in gathered.result.hits}
+    by_id = {hit.memo_id: hit for hit in hits if hit.note and hit.memo_id not in cited}
+    return tuple(CitedMemo(hit.memo_id, "", "", hit.title, hit.note, hit.anchor) for hit in by_id.values())
 
 
 def _with_callout(row: AnswerRow, standing: Standing, changes: tuple[str, ...]) -> AnswerRow:

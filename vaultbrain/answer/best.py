@@ -2,7 +2,7 @@
 
 Pure. A piece counts when it holds words of the question or of what the memo was found by, or stands in the block that the search
 chose; a label counts little, because it says nothing, and a sentence that leans on another one less than one that stands alone.
-Decides, too, which memos were met by a word in passing.
+Decides, too, which memos were met by a word in passing, and which are too far off to answer.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import ADDRESS, Piece, columns, leans, pieces_of, says_something, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, columns, leans, pieces_of, says_something, without_edge_tags
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
+from vaultbrain.retrieve.fusion import STRONG
 from vaultbrain.vault.markdown import plain_text
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.retrieve.search import Hit, SearchResult
 
-#: Two pieces that share this much of their tokens say the same.
-SAME_SHARE = 0.6
+#: Two pieces say the same when they share this much of the shorter one's tokens.
+_SAME_SHARE = 0.6
 #: What speaks for a piece: all words of the question, other words of what was met, the block of the search, a memo of few pieces.
 _TOPIC, _MET, _BLOCK, _FEW_PIECES = 1.0, 0.5, 0.4, 0.2
 #: Other words met in a piece that count in full; pieces that are few.
@@ -41,10 +42,11 @@ _SMALL_WORDS = frozenset(
     "up down back out off in on over get got make made do use used go come put set keep take want need see let way time".split()
 )
 _NEAR_MEANING = 0.4
+#: Cosine from which on a memo that is not strong may still be about the question.
+_ABOUT = 0.3
 #: Columns of a heading that says something.
 _LONG_HEADING = 24
 _HEADING = re.compile(r"#{1,6}[ \t]+([^\n]+)")
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 #: Characters of a question; a longer one is a passage, whose words are everywhere.
 _LONG_TOPIC = 200
 
@@ -84,15 +86,16 @@ def heading_of(hit: Hit, context: AnswerContext) -> list[Piece]:
 def _code_or_row(hit: Hit, blocks: Sequence[tuple[str, str]]) -> list[Piece]:
     """The best line of the excerpt when that is code or a table."""
     lines = [line for line in hit.excerpt.split("\n") if line.strip("|-: ")]
-    if not lines or not (_FENCE.match(lines[0]) or lines[0].startswith("|")):
+    if not lines or not (FENCE.match(lines[0]) or lines[0].startswith("|")):
         return []
     is_code = not lines[0].startswith("|")
-    lines = [line for line in lines if not _FENCE.match(line)] if is_code else lines[1:] or lines
+    lines = [line for line in lines if not FENCE.match(line)] if is_code else lines[1:] or lines
     tokens = set(cut(" ".join(hit.matched)))
     line = " ".join(max(lines, key=lambda line: len(tokens & set(cut(fold(line)))), default="").split())
     text = f"`{line.replace('`', chr(39))}`" if is_code and line else line.strip("| ")
     lead, lead_anchor = _first_line(blocks)
-    lead, lead_anchor = (lead, lead_anchor) if lead_anchor != hit.anchor else ("", "")
+    if lead_anchor == hit.anchor:
+        lead = lead_anchor = ""
     return [Piece(hit.memo_id, text, hit.anchor, hit.created, lead=lead, lead_anchor=lead_anchor)] if text else []
 
 
@@ -141,6 +144,11 @@ def is_passing(hit: Hit) -> bool:
     return is_far and bool(words) and _SMALL_WORDS.issuperset(words)
 
 
+def may_answer(hit: Hit) -> bool:
+    """Whether the memo is strong, or not far in meaning; without vectors nobody knows, and it may."""
+    return hit.label == STRONG or hit.cosine is None or hit.cosine >= _ABOUT
+
+
 def best_pieces(ranked: Sequence[Ranked], hit: Hit) -> list[Piece]:
     """Best first; of equals the first of the text."""
     any_words = any(found.has_words for found in ranked)
@@ -166,4 +174,4 @@ def is_bare_address(text: str) -> bool:
 
 def says_the_same(one: str, other: str) -> bool:
     ours, theirs = set(cut(fold(one))), set(cut(fold(other)))
-    return len(ours & theirs) >= SAME_SHARE * max(1, min(len(ours), len(theirs)))
+    return len(ours & theirs) >= _SAME_SHARE * max(1, min(len(ours), len(theirs)))

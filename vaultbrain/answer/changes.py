@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from vaultbrain.answer.wording import Words
 from vaultbrain.vault.markdown import wikilink
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from vaultbrain.index.answers import AnswerRow, CitedMemo
 
@@ -38,10 +38,13 @@ class Staleness:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a memo's note is now (empty: it has none), and the anchors that stand in it."""
+    """Where a memo's note is now (empty: it has none), and the anchors that stand in it; None: it cannot be read just now."""
 
     note: str
-    anchors: frozenset[str]
+    anchors: frozenset[str] | None
+
+    def has(self, anchor: str) -> bool:
+        return self.anchors is None or anchor in self.anchors
 
 
 def staleness(row: AnswerRow, versions: Mapping[str, str], now_sources: Sequence[str]) -> Staleness:
@@ -72,7 +75,7 @@ def what_changed(before: AnswerRow, after: AnswerRow) -> tuple[str, ...]:
     kept = [(old[memo_id], memo) for memo_id, memo in new.items() if memo_id in old]
     lines = [
         _line("now_cited", [memo for memo_id, memo in new.items() if memo_id not in old], words),
-        _line("now_changed", [memo for was, memo in kept if was.version != memo.version], words),
+        _line("now_changed", [memo for was, memo in kept if was.version and was.version != memo.version], words),
         _line("no_longer_cited", [memo for memo_id, memo in old.items() if memo_id not in new], words, linked=False),
         _line("now_weighs", [memo for was, memo in kept if was.label != memo.label], words, labelled=True),
     ]
@@ -105,39 +108,48 @@ def mended_text(text: str, row: AnswerRow, places: Mapping[str, Place]) -> str:
     that is gone becomes plain text. A link that the person wrote in another form is not recognised.
     """
     words = Words(row.language)
-    for memo in row.cited:
-        if memo.note:
-            place = places.get(memo.memo_id, _NOWHERE)
-            text = _links_to(memo.note).sub(partial(_mended, memo=memo, place=place, words=words), text)
-    return text
+    cited = {memo.note: memo for memo in (*row.named, *row.cited) if memo.note}
+    if not cited:
+        return text
+    # In one go: a note may have taken the name that another one had.
+    return _links_to(cited).sub(partial(_mended, cited=cited, places=places, words=words), text)
 
 
-def mended_citations(row: AnswerRow, places: Mapping[str, Place]) -> tuple[CitedMemo, ...]:
-    """``row.cited`` with the places where the memos are now."""
+def mended_citations(memos: Sequence[CitedMemo], places: Mapping[str, Place]) -> tuple[CitedMemo, ...]:
+    """``memos`` with the places where they are now.
+
+    One whose link was lost has no version any more: its answer says so in its text, and is not fresh before it is written anew.
+    """
     found = []
-    for memo in row.cited:
+    for memo in memos:
         place = places.get(memo.memo_id, _NOWHERE)
-        found.append(replace(memo, note=place.note, anchor=memo.anchor if memo.anchor in place.anchors else ""))
+        anchor = memo.anchor if place.note and place.has(memo.anchor) else ""
+        is_lost = (memo.note and not place.note) or anchor != memo.anchor
+        found.append(replace(memo, note=place.note, anchor=anchor, version="" if is_lost else memo.version))
     return tuple(found)
 
 
 _NOWHERE = Place("", frozenset())
 
 
-def _links_to(note: str) -> re.Pattern[str]:
-    """Links of ours to the note, in the two forms of ``wikilink``: groups anchor and shown, of one form or the other."""
-    path = note.removesuffix(".md")
-    plain = rf"\[\[{re.escape(path)}(?:#\^(?P<anchor>[\w-]+))?\|(?P<shown>[^\[\]]*)\]\]"
-    encoded = rf"\[(?P<shown_2>[^\[\]]*)\]\({re.escape(quote(note, safe='/'))}(?:#\^(?P<anchor_2>[\w-]+))?\)"
+def _links_to(notes: Iterable[str]) -> re.Pattern[str]:
+    """Links of ours to the notes, in the two forms of ``wikilink``: groups path, anchor and shown, of one form or the other."""
+    paths = "|".join(re.escape(note.removesuffix(".md")) for note in notes)
+    plain = rf"\[\[(?P<path>{paths})(?:#\^(?P<anchor>[\w-]+))?\|(?P<shown>[^\[\]]*)\]\]"
+    quoted = "|".join(re.escape(quote(note, safe="/")) for note in notes)
+    encoded = rf"\[(?P<shown_2>[^\[\]]*)\]\((?P<path_2>{quoted})(?:#\^(?P<anchor_2>[\w-]+))?\)"
     return re.compile(f"{plain}|{encoded}")
 
 
-def _mended(match: re.Match[str], *, memo: CitedMemo, place: Place, words: Words) -> str:
-    anchor, shown = match["anchor"] or match["anchor_2"] or "", match["shown"] or match["shown_2"] or ""
+def _mended(match: re.Match[str], *, cited: Mapping[str, CitedMemo], places: Mapping[str, Place], words: Words) -> str:
+    memo = cited[f"{match['path']}.md" if match["path"] else unquote(match["path_2"])]
+    place = places.get(memo.memo_id, _NOWHERE)
+    was, shown = match["anchor"] or match["anchor_2"] or "", match["shown"] or match["shown_2"] or ""
     if not place.note:
         return f"\\{shown}{words('mark_gone')}" if shown.startswith("#") else f"{shown}{words('mark_gone')}"
-    if anchor and anchor not in place.anchors:
+    anchor = was
+    if anchor and not place.has(anchor):
         anchor, shown = "", f"{shown}{words('mark_block_gone')}"
-    if place.note == memo.note and anchor == (match["anchor"] or match["anchor_2"] or ""):
+    if (place.note, anchor) == (memo.note, was):
         return match[0]
     return wikilink(place.note.removesuffix(".md"), anchor or None, shown)

@@ -31,7 +31,6 @@ _LEAST_OF_QUOTE = 0.4
 
 _URL = re.compile(r"https?://\S+")
 _LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
-_TRAILING = re.compile(r"[\s，。；：、,;:.]+$")
 _SENTENCE_END = re.compile(r"[。！？]|[.!?](?=\s)")
 _CLAUSE_END = re.compile(r"[，。；：、！？]|[,;:.!?](?=\s)|\s[-–—]+(?=\s)")
 _LOOSE_END = re.compile(r"[\s，。；：、,;:.]+$")
@@ -45,12 +44,12 @@ def link_to(hit: Hit, anchor: str | None = None) -> str:
     return link(hit.memo_id, hit.note, hit.anchor if anchor is None else anchor)
 
 
-def link_to_relative(relative: Relative) -> str:
-    return link(relative.memo_id, relative.note, relative.anchor)
+def titled_relative(relative: Relative) -> str:
+    return titled(link(relative.memo_id, relative.note, relative.anchor), relative.title)
 
 
 def link(memo_id: str, note: str, anchor: str = "") -> str:
-    return wikilink(note.removesuffix(".md"), f"^{anchor}" if anchor else None, f"#{memo_id}") if note else f"\\#{memo_id}"
+    return wikilink(note.removesuffix(".md"), anchor, f"#{memo_id}") if note else f"\\#{memo_id}"
 
 
 def inline(text: str) -> str:
@@ -83,7 +82,13 @@ def cut_at_clause(text: str, width: int) -> str:
 
 
 def _within(text: str, width: int) -> int:
-    return next(n for n in range(len(text), 0, -1) if columns(text[:n]) <= width)
+    """How many characters have room."""
+    used = 0
+    for place, character in enumerate(text):
+        used += columns(character)
+        if used > width:
+            return place
+    return len(text)
 
 
 def _last_end(text: str, width: int) -> int:
@@ -128,8 +133,12 @@ def shown_title(title: str) -> str:
     """The title as words in a sentence: without addresses and tags, where something remains."""
     plain = plain_text(title)
     words = _LOOSE_SPACE.sub("", _URL.sub("", without_tags(plain)))
-    kept = _TRAILING.sub("", words)
+    kept = _LOOSE_END.sub("", words)
     return shown_line(kept if any(map(str.isalnum, kept)) else plain, TITLE_COLUMNS)
+
+
+def titled(linked: str, title: str) -> str:
+    return f"{linked} {shown_title(title)}".strip()
 
 
 def shown_date(seconds: int, now: datetime) -> str:

@@ -11,38 +11,34 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.citing import link_to
+from vaultbrain.answer.citing import link
 from vaultbrain.answer.conclusion import conclude, with_links
-from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH, AnswerContext, Reading
+from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.outlook import outlook
 from vaultbrain.answer.quotes import quotes
 from vaultbrain.answer.searched import coverage_lines, notices
 from vaultbrain.answer.sections import arrange
 from vaultbrain.answer.wording import HEADINGS, Words
+from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, language_of, read_query
-from vaultbrain.vault.markdown import wikilink
 from vaultbrain.vault.note import Date, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.sections import Arranged, Item, Section
     from vaultbrain.retrieve.search import SearchResult
 
-__all__ = ["TEMPLATE", "Answer", "AnswerContext", "Reading", "choose_language", "choose_mode", "compose", "link_to"]
 
 TEMPLATE = "answer.md.j2"
 
-#: Asks how or why: a list is no answer, even where it also says "which".
-_EXPLORES = re.compile(
-    r"怎么|怎麼|如何|为什么|為什麼|为何|為何|办法|辦法|探索|使用场景|使用場景|值不值|该不该|該不該|好不好|\b(?:how|why|explore|should)\b",
-    re.IGNORECASE,
-)
+#: Asks how or why: a list is no answer, even where it also says "which". Folded, as the next.
+_EXPLORES = re.compile(r"怎么|如何|为什么|为何|办法|探索|使用场景|值不值|该不该|好不好|\b(?:how|why|explore|should)\b")
 _LISTS = re.compile(
-    r"资源|資源|网站|網站|网址|網址|链接|連結|清单|清單|列表|片单|片單|书单|書單|有哪些|哪些|列出|找|盘点|盤點|工具|合集|"
-    r"\b(?:list|lists|resources?|links?|sites?|websites?|tools?|which|find|inventory)\b",
-    re.IGNORECASE,
+    r"资源|网站|网址|链接|连结|清单|列表|片单|书单|哪些|列出|找|盘点|工具|合集"
+    r"|\b(?:lists?|resources?|links?|sites?|websites?|tools?|which|find|inventory)\b"
 )
 
 
@@ -72,16 +68,17 @@ def choose_mode(question: str, wanted: str) -> str:
         return wanted
     if len(question) > LONGEST_WITH_FILTERS:
         return MATCH
-    if _EXPLORES.search(question):
+    folded = fold(question)
+    if _EXPLORES.search(folded):
         return EXPLORE
     query = read_query(question)
     is_tag = query.topic.startswith("#") or not query.topic
-    return INVENTORY if is_tag or _LISTS.search(question) else EXPLORE
+    return INVENTORY if is_tag or _LISTS.search(folded) else EXPLORE
 
 
 def compose(result: SearchResult, context: AnswerContext) -> Answer:
     words = Words(context.language)
-    arranged = arrange(result, context)
+    arranged = arrange(result, context, words)
     parts = outlook(result, context, arranged, words)
     values = {
         "words": words,
@@ -115,7 +112,6 @@ def _theme(number: int, section: Section, result: SearchResult, context: AnswerC
         "written": [with_links(sentence, result.hits) for sentence in written],
         "items": [
             {
-                "memo_id": item.memo_id,
                 "text": item.text,
                 "link": item.link,
                 "note": _respect(item, context, words),
@@ -142,7 +138,7 @@ def _properties(result: SearchResult, context: AnswerContext) -> dict[str, Value
         "vb_mode": context.mode,
         "vb_asked": Date(context.now.strftime("%Y-%m-%dT%H:%M:%S")),
         "vb_status": "fresh",
-        "vb_memos": [wikilink(hit.note.removesuffix(".md"), None, f"#{hit.memo_id}") for hit in result.hits if hit.note],
+        "vb_memos": [link(hit.memo_id, hit.note) for hit in result.hits if hit.note],
         "vb_strong": labels.count(STRONG),
         "vb_related": labels.count(RELATED),
         "vb_weak": labels.count(WEAK),

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.best import best_pieces, heading_of, is_bare_address, is_passing, pieces_by_memo, rank, says_the_same
+from vaultbrain.answer.best import (
+    best_pieces,
+    heading_of,
+    is_bare_address,
+    is_passing,
+    may_answer,
+    pieces_by_memo,
+    rank,
+    says_the_same,
+)
 from vaultbrain.answer.citing import QUOTE_COLUMNS, inline, link_to, links_of, shown_line, shown_quote, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.pieces import ADDRESS, columns, says_something
@@ -27,8 +36,6 @@ if TYPE_CHECKING:
 BEST_PIECES, NAMED_QUESTIONS = 3, 3
 #: Pieces of one memo that are tried until one says something new.
 _TRIED = 3
-#: Cosine below which a memo that is not strong is no answer.
-_NEAR_MEANING = 0.3
 #: Words of a question from which on a shorter one is worth trying.
 _LONG_QUESTION = 4
 
@@ -83,8 +90,7 @@ def _worth_naming(hits: Sequence[Hit]) -> Sequence[Hit]:
     strong = [hit for hit in near if hit.label == STRONG]
     if len(strong) > 1:
         return strong
-    named = [hit for hit in near if hit.label == STRONG or hit.cosine is None or hit.cosine >= _NEAR_MEANING]
-    return (named or near)[:2] or hits
+    return (list(filter(may_answer, near)) or near)[:2] or hits
 
 
 def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, arranged: Arranged, words: Words) -> str:
@@ -106,7 +112,7 @@ def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, arr
         named.append(words("best", text=words("quoted", text=text), link=link))
         if len(named) == BEST_PIECES:
             break
-    return words("clause_join").join(named or [_titled(hit, words) for hit in hits[:BEST_PIECES]])
+    return words("clause_join").join(named or map(_titled, hits[:BEST_PIECES]))
 
 
 def _piece_to_quote(result: SearchResult, hit: Hit, pieces: Sequence[Piece], shown: Sequence[str]) -> Piece | None:
@@ -135,9 +141,9 @@ def _lists_of_addresses(arranged: Arranged) -> dict[str, tuple[str, str]]:
     }
 
 
-def _titled(hit: Hit, words: Words) -> str:
+def _titled(hit: Hit) -> str:
     """A memo of which no sentence can be quoted: code, a table, only tags."""
-    return words("best", text=f"{shown_title(hit.title)} ", link=link_to(hit)).replace("  ", " ")
+    return f"{shown_title(hit.title)} {link_to(hit)}"
 
 
 def _addresses(arranged: Arranged, words: Words) -> Iterator[str]:
@@ -165,7 +171,7 @@ def _matched(result: SearchResult, context: AnswerContext, arranged: Arranged, w
     closest = {touch.hit.memo_id: touch.sentence for part in arranged.matched for touch in part.touches}
     named = [(hit, piece) for hit in result.hits[:BEST_PIECES] if (piece := closest.get(hit.memo_id))]
     best = [
-        _titled(hit, words)
+        _titled(hit)
         if _is_row(piece.text)
         else words("best", text=words("quoted", text=shown_quote(piece.text)), link=link_to(hit, piece.anchor))
         for hit, piece in named
@@ -185,8 +191,7 @@ def _nothing(result: SearchResult, context: AnswerContext, words: Words) -> list
     asked = shown_line(context.question, QUOTE_COLUMNS)
     sentences = [words("nothing_close") if context.mode == MATCH else words("nothing", topic=asked)]
     if result.nearest:
-        links = [_titled(hit, words) for hit in result.nearest]
-        sentences.append(words("nearest", links=words("clause_join").join(links)))
+        sentences.append(words("nearest", links=words("clause_join").join(map(_titled, result.nearest))))
     return [*sentences, words("try", ways=words("clause_join").join(_ways(result, context, words)))]
 
 

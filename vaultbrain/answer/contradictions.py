@@ -50,8 +50,6 @@ _IS_RULE = re.compile(
 _WORDS = re.compile(r"[a-z][a-z0-9+.#-]+|[\u3400-\u9fff]+")
 #: Tokens that two pieces must share at least, and as a share of those of the shorter one.
 _LEAST_SHARED, _SAME_THING = 3, 0.55
-
-
 #: Pieces that are compared, each with each.
 _MOST_COMPARED = 400
 

@@ -14,7 +14,8 @@ _CHINESE_DIGITS = {digit: value for value, digits in enumerate("〇零 一 二�
 _CHINESE_POWERS = {"十": 10, "百": 100, "千": 1_000}
 _CHINESE_LARGE = {"万": 10_000, "亿": 100_000_000}
 _LETTERS = re.compile("[a-z]+")
-_CHINESE_NUMBER = re.compile(r"[〇零一二两三四五六七八九十百千万亿]+")
+_NUMERAL = "".join([*_CHINESE_DIGITS, *_CHINESE_POWERS, *_CHINESE_LARGE])
+_CHINESE_NUMBER = re.compile(rf"[{_NUMERAL}]+")
 ENGLISH_NUMBERS = {
     word: value
     for value, words in enumerate(
@@ -67,7 +68,7 @@ _CHINESE_UNIT = "|".join(filter(is_cjk, _LONGEST_FIRST))
 _LATIN_UNIT = "|".join(unit for unit in _LONGEST_FIRST if not is_cjk(unit) and unit.isalpha())
 _UNIT = re.compile(rf"\s*(?:(?P<chinese>{_CHINESE_UNIT})|(?P<latin>(?:{_LATIN_UNIT})(?![a-z])|%|°c))")
 _OF_MEMOS = re.compile(r"\s*(?:[条则篇份](?:笔记|备忘|记录)?|memos?\b|notes?\b)")
-_NUMERAL_BEFORE = re.compile(r"(?:\d+|[a-z]+|[〇零一二两三四五六七八九十百千万亿]+)\Z")
+_NUMERAL_BEFORE = re.compile(rf"(?:\d+|[a-z]+|[{_NUMERAL}]+)\Z")
 #: What makes a Chinese numeral a number, and numerals that even then mostly are none: 一家, 千万, 百度.
 _NO_NUMBERS = frozenset("一百千万亿") | {"千万"}
 _MEASURE = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import ATOM, OPEN_TASK
+from vaultbrain.answer.pieces import ADDRESS, ATOM, OPEN_TASK
 from vaultbrain.index.fold import fold
 
 if TYPE_CHECKING:
@@ -104,9 +104,6 @@ _CODE = re.compile(r"`[^`]+`")
 _QUANTITY = re.compile(
     r"\d+(?:\.\d+)?\s?(?:分钟|小时|天(?!前)|公斤|公里|克|毫升|度|%|页|(?:minutes?|min|hours?|days?|weeks?|gb|tb|mb|kg|km|g|ml)\b)"
 )
-_ADDRESS = re.compile(r"https?://")
-
-
 #: How a question asks for one of them, folded.
 _ASKS = {
     "what": re.compile(r"是什么|什么是|啥是|\bwhat (?:is|are)\b"),
@@ -134,7 +131,7 @@ def cues(piece: Piece) -> dict[str, float]:
         met = len({match.group().strip() for match in pattern.finditer(bare)})
         met += name == "how" and bool(_CODE.search(text))
         met += name == "cost" and len(_QUANTITY.findall(bare)) > 1
-        met += name == "tools" and bool(_ADDRESS.search(text))
+        met += name == "tools" and bool(ADDRESS.search(text))
         met += 2 * (name == "plans" and piece.task == OPEN_TASK)
         if met:
             found[name] = worth * min(met, _MOST_CUES)

@@ -6,6 +6,7 @@ from then on, and one that they deleted stays deleted until the question is aske
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,10 @@ class Standing:
     next_number: int = 1
 
 
+class Overtaken(Exception):
+    """Another process wrote this answer since ``find_standing``: what is to be written was made for another state."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """``path`` is empty when nothing was to be written; ``row`` is as recorded, or as it would be."""
@@ -57,7 +62,7 @@ def find_standing(parts: DeliveryParts, row: AnswerRow, before: AnswerRow | None
     known = before or parts.answers.latest(row.key)
     if known is None:
         return _found_unrecorded(parts, row, is_new=is_new)
-    next_number = known.number + 1
+    next_number = 1 + max([known.number, *_unrecorded(parts, row.key)])
     if is_new:
         return Standing(next_number=next_number)
     path, text = find_note(parts.vault, known)
@@ -67,14 +72,53 @@ def find_standing(parts: DeliveryParts, row: AnswerRow, before: AnswerRow | None
 
 
 def _found_unrecorded(parts: DeliveryParts, row: AnswerRow, *, is_new: bool) -> Standing:
-    """A note of this answer among the answers though no row knows it: the catalog was lost, or a kill came between the two."""
-    taken = sorted(path for path in parts.vault.marks_in(parts.folder) if is_note_of(parts.vault, path, row.answer_id))
-    if not taken:
+    """The last note of this question among the answers though no row knows it: the catalog was lost, or a kill came between."""
+    found = _unrecorded(parts, row.key)
+    if not found:
         return Standing()
-    text = parts.vault.read(taken[0])
+    last = max(found)
+    text = parts.vault.read(found[last])
     if is_new or text is None or read_region(text) is None:
-        return Standing(next_number=2)
-    return Standing(replace(row, cited=(), region=read_region(text) or "", changes=()), taken[0], text, 1)
+        return Standing(next_number=last + 1)
+    lost = replace(row, answer_id=answer_id(row.key, last), number=last, cited=(), region=region_as_written(text), changes=())
+    return Standing(lost, found[last], text, last)
+
+
+def _unrecorded(parts: DeliveryParts, key: str) -> dict[int, str]:
+    """number → path of the question's notes among the answers."""
+    found: dict[int, str] = {}
+    for path in sorted(parts.vault.marks_in(parts.folder)):
+        if number := number_of(_answer_in(parts.vault, path), key):
+            found.setdefault(number, path)
+    return found
+
+
+def answer_id(key: str, number: int) -> str:
+    return key if number == 1 else f"{key}-{number}"
+
+
+def number_of(found: str, key: str) -> int:
+    """The number in an answer's id; 0 when it is one of another question."""
+    rest = found.removeprefix(f"{key}-")
+    return 1 if found == key else int(rest) if rest != found and rest.isdecimal() else 0
+
+
+def _answer_in(vault: Vault, path: str) -> str:
+    try:
+        text = vault.read(path)
+    except NoteUnreadable:
+        return ""
+    return str(read_properties(text).get("vb_answer", "")) if text and "vb_answer" in text else ""
+
+
+def digest_of(region: str) -> str:
+    return hashlib.blake2b(region.encode(), digest_size=6).hexdigest()
+
+
+def region_as_written(text: str) -> str:
+    """Our region when it is still as we wrote it; empty when that is not known: then whatever stands there counts as typed."""
+    region = read_region(text) or ""
+    return region if read_properties(text).get("vb_text") == digest_of(region) else ""
 
 
 def is_note_of(vault: Vault, path: str, answer_id: str) -> bool:
@@ -93,32 +137,43 @@ def find_note(vault: Vault, row: AnswerRow) -> tuple[str, str | None]:
     if is_note_of(vault, row.path, row.answer_id):
         return row.path, vault.read(row.path)
     found = vault.find_answer_notes().get(row.answer_id, [])
+    if not found:
+        vault.read(row.path)  # raises when it is there and only cannot be read: that is not deleted
     return (found[0], vault.read(found[0])) if found else (row.path, None)
 
 
 def deliver(
     parts: DeliveryParts, row: AnswerRow, standing: Standing, properties: Mapping[str, Value], *, writes: bool
 ) -> Delivered:
-    """Writes the note and the row, or only says what the note would be."""
+    """Writes the note and the row, or only says what the note would be. Raises ``Overtaken`` before anything is written."""
     number = standing.next_number
-    answer_id = standing.row.answer_id if standing.row else row.key if number == 1 else f"{row.key}-{number}"
+    own_id = standing.row.answer_id if standing.row else answer_id(row.key, number)
     canvas = standing.row.canvas if standing.row and standing.text is not None else ""
-    row = replace(row, answer_id=answer_id, number=number, path=standing.path, canvas=canvas)
+    row = replace(row, answer_id=own_id, number=number, path=standing.path, canvas=canvas)
     ours = own_properties(properties, row)
     fresh = new_note(ours, row.region)
     if not writes:
         updated = _updated(row, standing, ours)
         return Delivered("", updated[0] if updated else fresh, row)
     with parts.lock():
+        if _is_overtaken(parts, own_id, standing):
+            raise Overtaken
         if standing.text is None:
             return _create(parts, row, ours, fresh)
         return _replace(parts, row, standing, ours)
 
 
+def _is_overtaken(parts: DeliveryParts, own_id: str, standing: Standing) -> bool:
+    known = parts.answers.load(own_id)
+    if known is None or standing.row is None:
+        return known is not None
+    return known != replace(standing.row, path=known.path)  # the path may be that of a copy, or where the note was moved to
+
+
 def own_properties(properties: Mapping[str, Value], row: AnswerRow) -> dict[str, Value]:
     """With what makes the note findable and tells its age: its id, and the version of each memo it rests on."""
     versions = [f"{memo.memo_id} {memo.version[:12]}" for memo in row.cited]
-    own: dict[str, Value] = {"vb_answer": row.answer_id, "vb_versions": versions}
+    own: dict[str, Value] = {"vb_answer": row.answer_id, "vb_versions": versions, "vb_text": digest_of(row.region)}
     placed: dict[str, Value] = {}
     for name, value in properties.items():
         placed |= {name: value} if name not in SHARED_LISTS else {**own, name: value}

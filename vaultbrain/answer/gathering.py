@@ -17,7 +17,7 @@ from vaultbrain.errors import LoginRefused, NoteUnreadable, SourceError, StateBu
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.memo import without_tags
-from vaultbrain.retrieve.fusion import WEAK
+from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
 from vaultbrain.vault.note import read_region
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from vaultbrain.memo import Memo
+    from vaultbrain.retrieve.coverage import Coverage
     from vaultbrain.retrieve.search import Hit, SearchResult
     from vaultbrain.sources.listing import Source
     from vaultbrain.vault.vault import Vault
@@ -126,7 +127,17 @@ def _search(
     hits = [by_id[memo_id] for memo_id in order]
     if sure_of_parts:
         hits.sort(key=lambda hit: hit.label == WEAK)
-    return result, *worth_citing(hits), part_hits
+    cited, further = worth_citing(hits)
+    return replace(result, coverage=_without_copies(result, (*cited, *further))), cited, further, part_hits
+
+
+def _without_copies(result: SearchResult, kept: Sequence[Hit]) -> Coverage:
+    """The coverage with those hits counted as copies that are named with another one."""
+    copies = {memo_id for hit in kept for memo_id in hit.copies}
+    folded = [hit.label for hit in result.hits if hit.memo_id in copies]
+    coverage = result.coverage
+    strong, related = (coverage.strong_memos - folded.count(STRONG), coverage.related_memos - folded.count(RELATED))
+    return replace(coverage, strong_memos=strong, related_memos=related, copies=coverage.copies + len(folded))
 
 
 def worth_citing(hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Hit, ...]]:

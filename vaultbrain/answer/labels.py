@@ -12,7 +12,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.quotes import COMMENT
+from vaultbrain.answer.material import COMMENT
+from vaultbrain.answer.pieces import ADDRESS
+from vaultbrain.answer.wording import LANGUAGES
 from vaultbrain.index.fold import fold, fold_keeping_offsets, to_traditional
 from vaultbrain.index.tokens import is_cjk
 from vaultbrain.memo import without_tags
@@ -57,12 +59,10 @@ _COMPANIONS = frozenset({"resource", "action", "related"})
 _WHOLE = 0.6
 #: What is left of a name's worth when all hits bear it.
 _FOR_ALL = 0.3
-_LANGUAGES = ("zh-Hans", "zh-Hant", "en")
 
-URL = re.compile(r"https?://\S+|\b(?:[a-z\d-]+\.)+[a-z]{2,}\b(?:/\S*)?", re.IGNORECASE | re.ASCII)
-_ADDRESS = re.compile(r"https?://\S+")
+_URL = re.compile(r"https?://\S+|\b(?:[a-z\d-]+\.)+[a-z]{2,}\b(?:/\S*)?", re.IGNORECASE | re.ASCII)
 _CHINESE = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]+")
-LATIN = re.compile(r"(?<![^\W_\u3400-\u9fff])[^\W\d_\u3400-\u9fff][^\W_\u3400-\u9fff]+")
+_LATIN = re.compile(r"(?<![^\W_\u3400-\u9fff])[^\W\d_\u3400-\u9fff][^\W_\u3400-\u9fff]+")
 _WORK_TITLE = re.compile(r"《([^《》\n]{1,40})》")
 _TO_DO = re.compile(r"^\s*[-*+] \[[ xX]\] ", re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)、]) *\S", re.MULTILINE)
@@ -70,7 +70,7 @@ _CODE = re.compile(r"^ {0,3}(?:```|~~~)|`[^`\n]+[ -][^`\n]*`", re.MULTILINE)
 #: What a memo is by its form, the most telling first: the names in each language, and the least that shows it.
 _CONTENTS: tuple[tuple[tuple[str, str, str], re.Pattern[str], int], ...] = (
     (("待办", "待辦", "To-dos"), _TO_DO, 2),
-    (("网站与链接", "網站與連結", "Links"), _ADDRESS, 1),
+    (("网站与链接", "網站與連結", "Links"), ADDRESS, 1),
     (("代码与命令", "程式碼與指令", "Code and commands"), _CODE, 1),
     (("清单", "清單", "Lists"), _ENTRY, 3),
     (("具体作品", "具體作品", "Single works"), re.compile(r"\A[^《\n]{0,4}《[^《》\n]{1,40}》"), 1),
@@ -113,9 +113,8 @@ class Label:
     is_work: bool = False
 
 
-def labels_of(hits: Sequence[Hit], material: Material, topic: str, language: str = "") -> list[Label]:
+def labels_of(hits: Sequence[Hit], material: Material, topic: str, language: str) -> list[Label]:
     """What is true of some of the hits and not of all, in the order of the keys; also what is true of one alone."""
-    language = language or language_of(topic)
     asked = _asked_by(hits, topic)
     found = _found_in(hits, material, asked)
     labels = [
@@ -229,7 +228,7 @@ def _said_in(hit: Hit, *, is_long: bool) -> dict[str, tuple[str, float]]:
 
 def _bare(text: str) -> str:
     """Without tags, addresses, and the titles of works."""
-    return _WORK_TITLE.sub(" 《》 ", URL.sub(" ", without_tags(text))).strip()
+    return _WORK_TITLE.sub(" 《》 ", _URL.sub(" ", without_tags(text))).strip()
 
 
 def _head(text: str, most: int = _HEAD_COLUMNS) -> str:
@@ -241,9 +240,9 @@ def _head(text: str, most: int = _HEAD_COLUMNS) -> str:
     return text
 
 
-def _is_telling(key: str, shown: str, is_word: Callable[[str], bool]) -> bool:
+def _is_telling(key: str, shown: str, is_topic: Callable[[str], bool]) -> bool:
     forms = (key, fold(shown))
-    return any(map(is_word, forms)) and _GENERAL.isdisjoint(forms)
+    return any(map(is_topic, forms)) and _GENERAL.isdisjoint(forms)
 
 
 def _words_in(text: str) -> dict[str, str]:
@@ -254,7 +253,7 @@ def _words_in(text: str) -> dict[str, str]:
         for start in range(match.start(), match.end() - 1):
             for end in range(start + _SHORTEST_CHINESE, min(start + _LONGEST_CHINESE, match.end()) + 1):
                 found.setdefault(folded[start:end], text[start:end])
-    for match in LATIN.finditer(folded):
+    for match in _LATIN.finditer(folded):
         if len(match[0]) >= _SHORTEST_LATIN and match[0] not in STOP_WORDS:
             found.setdefault(_key(match[0]), text[match.start() : match.end()])
     return found
@@ -270,7 +269,7 @@ def _labels_of_words(found: Mapping[str, _Found], asked: _Asked, language: str) 
         if is_rare or key in _NO_NAMES or asked.is_named_by(key):
             continue
         is_synonym = key in asked.synonyms or not asked.subject.isdisjoint(key.split())
-        name = in_language(own.shown(language), language)
+        name = _in_language(own.shown(language), language)
         worth = own.worth or (_COMPANION if key in asked.companions else _WORD)
         worth *= _OF_THE_QUESTION if is_synonym or holds(asked.topic, key) else 1.0
         worth *= _OTHER_LANGUAGE if language == "en" and any(map(is_cjk, name)) else 1.0
@@ -315,23 +314,23 @@ def _borne(held: Sequence[tuple[str, _Found]], first: str, language: str) -> tup
     key, top, bearers = max(sure, key=lambda item: (len(item[2]), item[0] == first))
     other_key, other, others = max(sure, key=lambda item: (len(item[2] - bearers), item[0] == first))
     if others <= bearers:
-        return (in_language(top.shown(language), language),), dict(top.bearers)
+        return (_in_language(top.shown(language), language),), dict(top.bearers)
     shown = {word: own.shown(language) for word, own in ((key, top), (other_key, other))}
     if first in shown:
         shown = {first: shown[first]}
     elif len({any(map(is_cjk, word)) for word in shown.values()}) > 1:
         shown = {word: form for word, form in shown.items() if any(map(is_cjk, form)) == (language != "en")}
-    names = dict.fromkeys(in_language(form, language) for form in shown.values())
+    names = dict.fromkeys(_in_language(form, language) for form in shown.values())
     return tuple(names), dict.fromkeys(bearers | others, _SURE)
 
 
-def in_language(word: str, language: str) -> str:
+def _in_language(word: str, language: str) -> str:
     """A Chinese word in English for an English question, where the lexicon has it, and else in the question's script.
 
     A word in Latin letters is a name as often as not (git, obsidian) and stays as people write it.
     """
     if language != "en" or not any(map(is_cjk, word)):
-        return in_script(word, language)
+        return _in_script(word, language)
     for group in load_lexicon().groups_for(fold(word)):
         chinese, english = (next((own.text for own in group.words if own.language == of), "") for of in ("zh", "en"))
         if chinese == fold(word) and english:
@@ -339,7 +338,7 @@ def in_language(word: str, language: str) -> str:
     return word
 
 
-def in_script(word: str, language: str) -> str:
+def _in_script(word: str, language: str) -> str:
     """A Chinese word in the question's script; others, and words with none to choose, as they are."""
     if not any(map(is_cjk, word)) or language == "en" or language_of(word) == language:
         return word
@@ -370,7 +369,7 @@ def _labels_of_contents(hits: Sequence[Hit], material: Material, language: str) 
         text = hit.excerpt if _is_long(hit, material) else without_tags(whole or hit.excerpt).strip()
         for names, pattern, least in _CONTENTS:
             if len(pattern.findall(text)) >= least:
-                found.setdefault(names[_LANGUAGES.index(language)], {})[place] = _SURE
+                found.setdefault(names[LANGUAGES.index(language)], {})[place] = _SURE
                 break
     for name, bearers in found.items():
         yield Label(fold(name), (name,), _CONTENT, bearers, is_fallback=True)

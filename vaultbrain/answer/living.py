@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.answer.ask import Asked, AskOptions, ask, question_key, sources_now
 from vaultbrain.answer.changes import Place, in_words, mended_citations, mended_text, staleness
-from vaultbrain.answer.delivery import base_region, find_note, forget
+from vaultbrain.answer.delivery import base_region, digest_of, find_note, forget, number_of, region_as_written
 from vaultbrain.errors import AnswerNotFound, NoteUnreadable, WriteFailed
 from vaultbrain.index.answers import FRESH, REMOVED, STALE, AnswerRow
 from vaultbrain.vault.markdown import wikilink
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from vaultbrain.answer.ask import AskParts
     from vaultbrain.vault.note import Value
+    from vaultbrain.vault.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ def age_answers(parts: LivingParts, progress: Callable[[int, int], None] = lambd
     A note that cannot be read or written is named and does not stop the others.
     """
     aged = Aged([], [], [], {})
-    rows = [row for row in parts.asking.delivery.answers.rows() if row.status != REMOVED]
+    vault = parts.asking.delivery.vault
+    rows = [row for row in parts.asking.delivery.answers.rows() if row.status != REMOVED or vault.mark(row.path)]
     for number, row in enumerate(rows):
         progress(number, len(rows))
         try:
@@ -71,26 +73,42 @@ def _age(parts: LivingParts, row: AnswerRow, aged: Aged) -> None:
     if text is None:
         forget(delivery, row)
         return
-    now = _as_of_now(parts, row)
-    region = mended_text(row.region, row, parts.places([memo.memo_id for memo in row.cited]))
-    now = replace(now, path=path, region=region)
-    if now == row or read_region(text) is None:
+    region = read_region(text)
+    if region is None:
+        return
+    places = parts.places([memo.memo_id for memo in (*row.cited, *row.named)])
+    now = replace(_as_of_now(parts, row, places), path=path, region=mended_text(row.region, row, places))
+    if now == row and mended_text(region, row, places) == region:
         return
     with delivery.lock():
-        current = delivery.vault.read(path)
-        updated = current is not None and update_note(
-            current,
-            base_region=base_region(row, current),
-            region=region,
-            properties=_status_properties(now),
-            base_properties={"vb_stale": [], "vb_memos": []},
-        )
-        if not updated:
-            return
-        if updated.text != current:
-            delivery.vault.replace(path, updated.text)
-        delivery.answers.write(replace(now, intended=""))
+        newest = delivery.answers.load(row.answer_id)
+        if newest == row:
+            _mark(parts, row, now, places)
+    if newest != row:  # brought up to date while we looked
+        if newest is not None:
+            _age(parts, newest, aged)
+        return
     _note_down(row, now, aged)
+
+
+def _mark(parts: LivingParts, row: AnswerRow, now: AnswerRow, places: Mapping[str, Place]) -> None:
+    """The note and the row. Links are mended wherever they stand, in lines of the person's too: so nothing can clash."""
+    delivery = parts.asking.delivery
+    current = delivery.vault.read(now.path)
+    region = read_region(current) if current is not None else None
+    if current is None or region is None:
+        return
+    now = replace(now, region=mended_text(base_region(row, current), row, places), intended="")
+    updated = update_note(
+        current,
+        base_region=region,
+        region=mended_text(region, row, places),
+        properties=_status_properties(now),
+        base_properties={"vb_stale": [], "vb_memos": [], "vb_text": []},
+    )
+    if updated and updated.text != current:
+        delivery.vault.replace(now.path, updated.text)
+    delivery.answers.write(now)
 
 
 def _note_down(row: AnswerRow, now: AnswerRow, aged: Aged) -> None:
@@ -100,7 +118,7 @@ def _note_down(row: AnswerRow, now: AnswerRow, aged: Aged) -> None:
         aged.mended.append(now.path)
 
 
-def _as_of_now(parts: LivingParts, row: AnswerRow) -> AnswerRow:
+def _as_of_now(parts: LivingParts, row: AnswerRow, places: Mapping[str, Place]) -> AnswerRow:
     """The row with its status, and its citations where they lead now."""
     memo_ids = [memo.memo_id for memo in row.cited]
     versions = parts.versions([*memo_ids, *row.come])
@@ -111,13 +129,14 @@ def _as_of_now(parts: LivingParts, row: AnswerRow) -> AnswerRow:
         status=STALE if stale else FRESH,
         reason=in_words(stale, row.language),
         come=stale.come,
-        cited=mended_citations(row, parts.places(memo_ids)),
+        cited=mended_citations(row.cited, places),
+        named=mended_citations(row.named, places),
     )
 
 
 def _status_properties(row: AnswerRow) -> dict[str, Value]:
     links = [wikilink(m.note.removesuffix(".md"), None, f"#{m.memo_id}") for m in row.cited if m.note and m.label]
-    properties: dict[str, Value] = {"vb_status": row.status, "vb_memos": links}
+    properties: dict[str, Value] = {"vb_status": row.status, "vb_memos": links, "vb_text": digest_of(row.region)}
     return properties | ({"vb_stale": row.reason} if row.status == STALE else {})
 
 
@@ -133,18 +152,30 @@ def rows_to_refresh(
     """
     answers, vault = parts.asking.delivery.answers, parts.asking.delivery.vault
     if notes:
-        return [_row_of(parts, note) for note in notes]
+        named = [_row_of(parts, note) for note in notes]
+        return list({(row.answer_id, row.path): row for row in named}.values())
     rows = [row for row in answers.rows() if row.status == STALE or (everything and row.status != REMOVED)]
-    return [row for row in rows if not auto_only or _wants_auto(find_note(vault, row)[1])]
+    return [row for row in rows if _is_to_refresh(vault, row, auto_only=auto_only)]
 
 
-def _wants_auto(text: str | None) -> bool:
-    return text is not None and str(read_properties(text).get("vb_refresh", "")).strip().casefold() == "auto"
+def _is_to_refresh(vault: Vault, row: AnswerRow, *, auto_only: bool) -> bool:
+    """Not one that was deleted since the last sync, nor one that is the person's now."""
+    try:
+        _, text = find_note(vault, row)
+    except NoteUnreadable:
+        return not auto_only  # named when it is its turn
+    return text is not None and read_region(text) is not None and (not auto_only or _wants_auto(text))
+
+
+def _wants_auto(text: str) -> bool:
+    return str(read_properties(text).get("vb_refresh", "")).strip().casefold() == "auto"
 
 
 def _row_of(parts: LivingParts, note: str) -> AnswerRow:
     """The answer in the note at this path of the vault; one that no row knows is read from the note itself."""
     vault, answers = parts.asking.delivery.vault, parts.asking.delivery.answers
+    if note.startswith("/") or ".." in note.split("/"):
+        raise AnswerNotFound(path=note, reason="it is not in the vault")
     text = next((text for path in _spellings(note) if (text := vault.read(path)) is not None), None)
     if text is None:
         raise AnswerNotFound(path=note, reason="there is no such note")
@@ -159,7 +190,8 @@ def _row_of(parts: LivingParts, note: str) -> AnswerRow:
     if not question or mode not in ("inventory", "explore"):
         raise AnswerNotFound(path=path, reason="what it compares with is not known any more: ask again, with --from")
     key = question_key(question, mode, "")
-    return AnswerRow(key, key, 1, path, question, mode, "", "", region=read_region(text) or "")
+    own_id = str(properties.get("vb_answer", "")) or key
+    return AnswerRow(own_id, key, number_of(own_id, key) or 1, path, question, mode, "", "", region=region_as_written(text))
 
 
 def _spellings(note: str) -> Iterator[str]:

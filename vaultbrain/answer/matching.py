@@ -25,9 +25,11 @@ _SHORT_COLUMNS, _WHOLE_COLUMNS = 60, 120
 MAX_SHARED = 6
 #: Characters of a Chinese word at most.
 _LONGEST_WORD = 6
-#: Tokens that make a piece of few words no closer than a whole sentence; what is left of a scrap, which is so narrow or leans on
-#: another sentence.
-_EVENS_LENGTH, _SCRAP_COLUMNS, _SCRAP_SHARE = 16, 26, 0.6
+#: A group of sentences may be wider than its share by this factor.
+_ROOM_FACTOR = 1.2
+#: Tokens that make a piece of few words no closer than a whole sentence; what the block of the search adds; what is left of a
+#: scrap, which is so narrow or leans on another sentence.
+_EVENS_LENGTH, _BLOCK, _SCRAP_COLUMNS, _SCRAP_SHARE = 16, 0.3, 26, 0.6
 #: Letters of a Latin word; characters that begin no word worth sharing.
 _SHORTEST_LATIN, _NO_BEGINNING = 3, "不没很也都就再把被在是有和与的了我你他她它这那"
 
@@ -98,7 +100,7 @@ def _groups_of_sentences(text: str) -> list[str]:
     room = columns(text) / max(count, 1)
     groups: list[list[str]] = [[]]
     for sentence in found:
-        if groups[-1] and columns("".join([*groups[-1], sentence])) > room * 1.2 and len(groups) < count:
+        if groups[-1] and columns("".join([*groups[-1], sentence])) > room * _ROOM_FACTOR and len(groups) < count:
             groups.append([])
         groups[-1].append(sentence)
     return [_between(text, group[0], group[-1]) for group in groups]
@@ -172,7 +174,7 @@ def _touch(hit: Hit, own: Sequence[Piece], part: str, is_word: Callable[[str], b
 
 def _closeness(piece: Piece, hit: Hit, tokens: set[str]) -> float:
     words = set(cut(fold(piece.text)))
-    closeness = len(words & tokens) / sqrt(len(words) + _EVENS_LENGTH) + 0.3 * (piece.anchor == hit.anchor)
+    closeness = len(words & tokens) / sqrt(len(words) + _EVENS_LENGTH) + _BLOCK * (piece.anchor == hit.anchor)
     is_scrap = leans(piece.text) or columns(piece.text) < _SCRAP_COLUMNS
     return closeness * (_SCRAP_SHARE if is_scrap else 1)
 

@@ -1,6 +1,6 @@
 """What an answer is made from besides the search's hits: the memos' blocks and tags, how alike they are, what they refer to.
 
-Pure values. Gathered by ``ask``; read by everything that composes.
+Pure values. Made by ``gathering``; read by everything that composes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+
+#: The ``kind`` of a memo that comments on another.
+COMMENT = "COMMENT"
 
 
 @dataclass(frozen=True, slots=True)

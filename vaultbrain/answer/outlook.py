@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.answer.citing import link_to, link_to_relative, shown_date, shown_quote, shown_title
+from vaultbrain.answer.citing import link_to, shown_date, shown_quote, titled, titled_relative
 from vaultbrain.answer.context import EXPLORE
 from vaultbrain.answer.sections import part_name
 from vaultbrain.answer.topic import shown_word, unmet_words
@@ -50,7 +50,7 @@ def outlook(result: SearchResult, context: AnswerContext, arranged: Arranged, wo
     return [part for part in found if part.lines]
 
 
-def tag_filters(result: SearchResult, context: AnswerContext) -> list[tuple[str, int]]:
+def counted_tags(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
     """``tag:…`` for the tags that most of the hits share, with how many; none that the question names or that all have."""
     asked = set(fold(result.query.text).replace("#", " ").replace("tag:", " ").split())
     hits = [hit for hit in (*result.hits, *context.further) if hit.label != WEAK]
@@ -59,11 +59,8 @@ def tag_filters(result: SearchResult, context: AnswerContext) -> list[tuple[str,
     counts = Counter(map(fold, tags))
     shared = [(written[key], n) for key, n in counts.items() if _LEAST_TAGGED <= n < max(len(hits), 3) and key not in asked]
     ranked = sorted(shared, key=lambda found: (-found[1], found[0]))[:MAX_TAGS]
-    return [(f'tag:"{tag}"' if any(map(str.isspace, tag)) else f"tag:{tag}", n) for tag, n in ranked if "`" not in tag]
-
-
-def counted_tags(result: SearchResult, context: AnswerContext, words: Words) -> list[str]:
-    return [words("counted_tag", tag=tag, count=count) for tag, count in tag_filters(result, context)]
+    filters = {f'tag:"{tag}"' if any(map(str.isspace, tag)) else f"tag:{tag}": n for tag, n in ranked if "`" not in tag}
+    return [words("counted_tag", tag=tag, count=count) for tag, count in filters.items()]
 
 
 def _quoted(piece: Piece, hits: Sequence[Hit], words: Words) -> str:
@@ -111,20 +108,12 @@ def _next(result: SearchResult, context: AnswerContext, arranged: Arranged, word
     if tasks:
         yield words("next_tasks", pieces=listed(_quoted(piece, result.hits, words) for piece in tasks))
     relatives = {r.memo_id: r for hit in result.hits for r in context.material.relatives.get(hit.memo_id, ())}
-    titled = [
-        words("titled", link=link_to_relative(r), title=shown_title(r.title)).strip()
-        for memo_id, r in relatives.items()
-        if memo_id not in cited
-    ]
-    if titled:
-        yield words("next_relatives", links=listed(titled[:MAX_NAMED]))
+    uncited = [titled_relative(relative) for memo_id, relative in relatives.items() if memo_id not in cited]
+    if uncited:
+        yield words("next_relatives", links=listed(uncited[:MAX_NAMED]))
     shown = {item.memo_id for section in arranged.sections for item in section.items}
     hits = [hit for hit in (*context.further, *result.hits) if hit.memo_id not in shown and hit.label != WEAK]
     if hits:
-        yield words("next_hits", links=listed(_titled(hit, words) for hit in hits[:MAX_NAMED]))
+        yield words("next_hits", links=listed(titled(link_to(hit, ""), hit.title) for hit in hits[:MAX_NAMED]))
     if tags := counted_tags(result, context, words):
         yield words("next_tags", tags=words("list_join").join(tags))
-
-
-def _titled(hit: Hit, words: Words) -> str:
-    return words("titled", link=link_to(hit, ""), title=shown_title(hit.title)).strip()

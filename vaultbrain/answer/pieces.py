@@ -19,7 +19,8 @@ from vaultbrain.vault.markdown import split_blocks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-OPEN_TASK, DONE_TASK = " ", "x"
+#: The mark in the box of a task that is still to be done.
+OPEN_TASK = " "
 
 #: Columns of a sentence that is too short to stand alone: it takes the next one along. Characters up to which a list item is
 #: whole.
@@ -36,14 +37,14 @@ ATOM = re.compile(rf"{ADDRESS.pattern}|(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|!?\[[^\[\
 LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+(?:\\?\[![\w-]+\]\S*\s*)?")
-_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
+FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})")
 _CLOSERS = "”’」』）)\"'"
 _SENTENCE_END = re.compile(
     rf"[。！？]+[{_CLOSERS}]*|[!?]+[{_CLOSERS}]*(?=\s|$|[\u3000-\u9fff])|(?<![A-Z])(?<!e\.g)(?<!i\.e)(?<!\bvs)\.[{_CLOSERS}]*(?=\s)"
 )
 _EDGE_TAGS = re.compile(r"^(?:\s*\\?#[^\s#]+(?=\s|$))+\s*|(?:(?<=[\s\u3000-\u9fff\uff00-\uffef])\\?#[^\s#]+\s*)+$")
 _ANNOUNCES = re.compile(r"[:：]\s*$")
-_HEADING_MARK = re.compile(r"^\s{0,3}#{1,6}\s+")
+HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
 #: A sentence that speaks of the one before it, folded: by its first word, or by a word that points back anywhere in it.
 _LEANS = re.compile(
     r"^(?:这(?!里)|那(?!么)|它|他|她|其(?!他|实)|此|该|但|不过|否则|不然|所以|因此|于是|然后|接着|结果|而且|并且|另外|还有|还不|也|就|再|又|却|反而"
@@ -102,7 +103,7 @@ def _lead_behind(block: str, anchor: str, lead: tuple[str, str]) -> tuple[str, s
     """A heading leads what follows it; code, a table or a line between takes the lead away."""
     kind = next((part.kind for part in split_blocks(block)), "paragraph")
     if kind == "heading":
-        return _bare_text(_HEADING_MARK.sub("", block.strip())), anchor
+        return _bare_text(HEADING_MARK.sub("", block.strip())), anchor
     return lead if kind in ("paragraph", "list", "quote") else ("", "")
 
 
@@ -181,7 +182,7 @@ def _lines_of_block(block: str) -> Iterator[str]:
         return
     in_code = False
     for line in block.split("\n"):
-        if _FENCE.match(bare_line(line)[0]):
+        if FENCE.match(bare_line(line)[0]):
             in_code = not in_code
         elif not in_code and line.strip():
             yield line

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.answer.citing import link, link_to, link_to_relative, shown_date, shown_title
+from vaultbrain.answer.citing import link, link_to, shown_date, shown_title, titled_relative
+from vaultbrain.answer.material import COMMENT
 from vaultbrain.answer.pieces import LIST_MARK
 from vaultbrain.answer.topic import shown_word
 from vaultbrain.retrieve.fusion import STRONG
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from vaultbrain.answer.wording import Words
     from vaultbrain.retrieve.search import Hit, SearchResult
 
-COMMENT = "COMMENT"
 #: Sources that stand open, if they are strong; the others unfold.
 MAX_OPEN = 3
 
@@ -60,8 +60,7 @@ def _besides(hit: Hit, context: AnswerContext, words: Words) -> Iterator[str]:
         ("refers_to", [relative for relative in relatives if relative.kind != COMMENT]),
     ):
         if found:
-            titled = [words("titled", link=link_to_relative(r), title=shown_title(r.title)).strip() for r in found]
-            yield words(name, links=words("list_join").join(titled))
+            yield words(name, links=words("list_join").join(map(titled_relative, found)))
 
 
 def _standing_alone(lines: Sequence[str]) -> list[str]:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 OLD_MIRROR_DAYS, TOO_BROAD = 7, 40
 #: Hits that a year has to leave, to be worth a condition.
 _ENOUGH_HITS = 3
-#: Shortcomings of the search that change what is found; the others only its order or its words.
+#: Conditions of which we can say how they are written.
 _HINTS = ("after", "before", "tag", "visibility", "is", "has")
+#: Shortcomings of the search that change what is found; the others only its order or its words.
 _GRAVE = ("no_vectors", "no_model")
 
 
@@ -79,8 +80,8 @@ def coverage_lines(result: SearchResult, context: AnswerContext, words: Words) -
     coverage = result.coverage
     summary = words(
         "searched" if coverage.memos_searched < coverage.memos else "searched_all",
-        memos=grouped(coverage.memos),
-        searched=grouped(coverage.memos_searched),
+        memos=_grouped(coverage.memos),
+        searched=_grouped(coverage.memos_searched),
         queries=len(coverage.variants),
         read=context.reading.read,
     )
@@ -93,7 +94,7 @@ def coverage_lines(result: SearchResult, context: AnswerContext, words: Words) -
     return {"summary": summary, "lines": lines}
 
 
-def grouped(value: int) -> str:
+def _grouped(value: int) -> str:
     """Groups of three set apart by a narrow no-break space, which reads well in every language."""
     return f"{value:,}".replace(",", "\u202f")
 
@@ -132,7 +133,7 @@ def _shortcomings(result: SearchResult, words: Words) -> Iterator[str]:
     coverage = result.coverage
     missing = coverage.chunks - coverage.chunks_with_vector
     if missing > 0 and coverage.chunks_with_vector:
-        yield words("some_vectors", missing=grouped(missing))
+        yield words("some_vectors", missing=_grouped(missing))
     for shortcoming in coverage.degraded:
         if shortcoming.code not in _GRAVE:
             yield words(shortcoming.code, reason=inline(shortcoming.reason))
@@ -165,4 +166,5 @@ def _writer(result: SearchResult, context: AnswerContext, words: Words) -> Itera
         yield words("written_withheld", count=written.withheld)
     prompt, completion = written.prompt_tokens or 0, written.completion_tokens or 0
     if prompt or completion:
-        yield words("written_tokens", total=grouped(prompt + completion), prompt=grouped(prompt), completion=grouped(completion))
+        total = _grouped(prompt + completion)
+        yield words("written_tokens", total=total, prompt=_grouped(prompt), completion=_grouped(completion))

@@ -5,20 +5,18 @@ Pure. Every hit that is strong or related stands in a section; every text of a m
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultbrain.answer.best import best_pieces, heading_of, is_passing, pieces_by_memo, rank
+from vaultbrain.answer.best import best_pieces, heading_of, is_passing, may_answer, pieces_by_memo, rank
 from vaultbrain.answer.citing import TITLE_COLUMNS, inline, link_to, shown_line, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.cues import asked_for
 from vaultbrain.answer.explore import Exploration, SubQuestion, Voice, explore
 from vaultbrain.answer.matching import MatchedPart, match_parts
-from vaultbrain.answer.pieces import ADDRESS, bare_line, says_something, sentences, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, HEADING_MARK, bare_line, says_something, sentences, without_edge_tags
 from vaultbrain.answer.themes import group_by_theme
 from vaultbrain.answer.topic import said_filters, shown_topic
-from vaultbrain.answer.wording import Words
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.vault.markdown import split_blocks
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.matching import Touch
     from vaultbrain.answer.pieces import Piece
+    from vaultbrain.answer.wording import Words
     from vaultbrain.retrieve.search import Hit, SearchResult
 
 #: Lines with addresses shown of one memo.
@@ -36,11 +35,8 @@ MAX_ADDRESS_LINES = 6
 #: Columns of a part of a passage in a heading.
 PART_COLUMNS = 56
 
-_HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
 #: Share of the hits that have to speak to a sub-question; below it they are better sorted by what they are about.
 _LEAST_SPOKEN = 0.4
-#: Cosine from which on a memo without the question's words may still be about it.
-_NEAR_MEANING = 0.3
 #: Memos from which on sub-questions are worth headings even if one memo speaks to each.
 _ENOUGH_MEMOS = 4
 #: Of so many memos one heading over this share of them divides nothing.
@@ -74,11 +70,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``name`` is a heading, inert. ``part`` is the number of the passage's part in a match, -1 elsewhere."""
+    """``name`` is a heading, inert."""
 
     name: str
     items: tuple[Item, ...]
-    part: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +95,12 @@ class _Desk(NamedTuple):
     pieces: Mapping[str, tuple[Piece, ...]]
 
 
-def arrange(result: SearchResult, context: AnswerContext) -> Arranged:
+def arrange(result: SearchResult, context: AnswerContext, words: Words) -> Arranged:
     """Sorts the hits as the mode wants it. A passage without parts and a subject without sub-questions go by theme."""
     near = tuple(hit for hit in result.hits if hit.label in (STRONG, RELATED))
     if context.mode == MATCH:
         near = result.hits  # a passage shares little with anything; what is near enough to be cited is near enough to compare
-    desk = _Desk(result, context, Words(context.language), near, pieces_by_memo(result.hits, context))
+    desk = _Desk(result, context, words, near, pieces_by_memo(result.hits, context))
     if context.mode == MATCH and context.passage_parts and near:
         return _by_part(desk)
     arranged = _by_subquestion(desk) if context.mode == EXPLORE else Arranged()
@@ -194,7 +189,7 @@ def _lines_of(block: str) -> list[str]:
     """The lines of a block that say something or hold an address, without marks and tags at their ends."""
     if next((part.kind for part in split_blocks(block)), "paragraph") in ("fence", "code", "table", "math", "rule"):
         return []
-    bare = [without_edge_tags(bare_line(_HEADING_MARK.sub("", line))[0]) for line in block.split("\n")]
+    bare = [without_edge_tags(bare_line(HEADING_MARK.sub("", line))[0]) for line in block.split("\n")]
     return [line for line in bare if ADDRESS.search(line) or any(map(str.isalnum, without_tags(line)))]
 
 
@@ -221,13 +216,8 @@ def _line_around_address(line: str) -> str:
 def _by_part(desk: _Desk) -> Arranged:
     context = desk.context
     matched = match_parts(desk.near, context.passage_parts, context.part_hits, desk.pieces, context.material.is_word)
-    sections = [
-        Section(
-            part_name(part.text, desk.words), tuple(_compared(desk, touch) for touch in part.touches), number if part.text else -1
-        )
-        for number, part in enumerate(matched)
-        if part.touches
-    ]
+    touched = [part for part in matched if part.touches]
+    sections = [Section(part_name(part.text, desk.words), tuple(_compared(desk, t) for t in part.touches)) for part in touched]
     return Arranged(tuple(sections), matched=tuple(matched))
 
 
@@ -255,7 +245,7 @@ def _by_subquestion(desk: _Desk) -> Arranged:
     if not _worth_headings(exploration, desk):
         return Arranged(exploration=replace(exploration, questions=(), silent=()))
     hits = {hit.memo_id: hit for hit in desk.near}
-    sections = [Section(subquestion(q.name, desk.words), _spoken(q, hits)) for q in exploration.questions]
+    sections = [Section(_subquestion(q.name, desk.words), _spoken(q, hits)) for q in exploration.questions]
     if exploration.elsewhere:
         rest = [_gist(desk, hits[memo_id]) for memo_id in exploration.elsewhere]
         sections.append(Section(desk.words("besides"), _bare_tags_last(rest)))
@@ -264,9 +254,8 @@ def _by_subquestion(desk: _Desk) -> Arranged:
 
 def _voices(desk: _Desk, hit: Hit) -> list[Voice]:
     """The memo's pieces; what was found by a far meaning alone does not answer what the question asks just by being there."""
-    is_near = hit.label == STRONG or hit.cosine is None or hit.cosine >= _NEAR_MEANING
     ranked = rank(desk.result, hit, desk.pieces[hit.memo_id])
-    return [Voice(found.piece, found.relevance, found.has_words, found.has_words or is_near) for found in ranked]
+    return [Voice(found.piece, found.relevance, found.has_words, found.has_words or may_answer(hit)) for found in ranked]
 
 
 def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
@@ -281,7 +270,7 @@ def _worth_headings(exploration: Exploration, desk: _Desk) -> bool:
     return (is_shared or is_several) and near - len(exploration.elsewhere) >= _LEAST_SPOKEN * near
 
 
-def subquestion(name: str, words: Words) -> str:
+def _subquestion(name: str, words: Words) -> str:
     """A heading that is right for any subject, which the note's name says already."""
     text = words(f"short_{name}")
     return text[0].upper() + text[1:]

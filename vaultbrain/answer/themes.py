@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.answer.labels import MIN_MEMOS, holds, labels_of
 from vaultbrain.retrieve.fusion import STRONG, WEAK
-from vaultbrain.retrieve.query import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,9 +94,8 @@ class _Table:
         return _WEAK_SHARE if place in self.weak else 1.0
 
 
-def group_by_theme(hits: Sequence[Hit], material: Material, topic: str, language: str = "") -> list[Theme]:
+def group_by_theme(hits: Sequence[Hit], material: Material, topic: str, language: str) -> list[Theme]:
     """Every hit in exactly one theme: in the order of their best hit, those of weak hits only after the others, the rest last."""
-    language = language or language_of(topic)
     division = _best_division(hits, material, topic, language) if len(hits) >= LEAST_TO_DIVIDE else None
     if division is None:
         return [Theme((), tuple(hits))] if hits else []
@@ -128,7 +126,7 @@ def _best_division(hits: Sequence[Hit], material: Material, topic: str, language
         labels = [label for label in labels if not label.is_fallback]
     strong = frozenset(place for place, hit in enumerate(hits) if hit.label == STRONG)
     table = _Table(len(hits), weak, strong, tuple(labels), _nearness(hits, material.likeness))
-    settled = [found for division in _divisions(table) if (found := _settled(division, table)) and _is_fair(found, table)]
+    settled = [found for division in _divisions(table) if (found := _settled(division, table))]
     best = max(settled, key=_by_value, default=None)
     if best and len(weak) >= MIN_MEMOS and all(label.is_fallback for group in best.groups for label in group.labels):
         return None  # that some hits are weak tells them apart better, and the caller says it

@@ -69,11 +69,6 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "Links in it: {addresses}.",
     ),
     "say_subquestions": ("这些内容里，{names}。", "這些內容裡，{names}。", "They cover {names}."),
-    "say_contradictions": (
-        "有 {count} 处说法不一，见「{heading}」。",
-        "有 {count} 處說法不一，見「{heading}」。",
-        "Memos disagree in {count} places, see “{heading}”.",
-    ),
     "short_counted": ("{count} 条讲{what}", "{count} 條講{what}", "{what} ({count})"),
     "matched_parts": (
         "CFlow 中有 {total} 条内容和这段文字接近；文字分成 {parts} 部分，其中 {touched} 部分找得到对应的内容。",
@@ -184,7 +179,6 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "copies": ("同样的内容：{links}", "同樣的內容：{links}", "The same text: {links}"),
     "comments_on": ("回应：{links}", "回應：{links}", "Comments on: {links}"),
     "refers_to": ("引用：{links}", "引用：{links}", "Refers to: {links}"),
-    "titled": ("{link} {title}", "{link} {title}", "{link} {title}"),
     # what the person should know before trusting the answer
     "notice": ("请注意", "請注意", "Please note"),
     "mirror_old": (

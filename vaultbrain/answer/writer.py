@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
 from vaultbrain.answer.checking import Asked, Evidence, Fault, Sentence, check
+from vaultbrain.answer.citing import shown_date
 from vaultbrain.answer.reply import read_reply
 from vaultbrain.chat import ask_chat, without_thoughts
 from vaultbrain.errors import ChatFailed
 from vaultbrain.index.fold import fold
 from vaultbrain.memo import tags_of
-from vaultbrain.vault.memo_note import local_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -126,8 +126,8 @@ class Written:
     """Checked sentences. ``themes``: index of the theme in the request (from 0) → its sentences; only themes that have some.
 
     ``reasons``: how many sentences were dropped, by ``Fault``; ``unknown_marks``: marks that named no given memo, or one that has
-    nothing to do with the sentence. ``given``: memos that the model saw, ``cut`` of these the ones that it saw in part;
-    ``withheld``: how many it was not to see. Tokens are None when not counted, or when nothing was asked.
+    nothing to do with the sentence. ``given``: memos that the model saw, in whole or in part; ``withheld``: how many it was not
+    to see. Tokens are None when not counted, or when nothing was asked.
     """
 
     conclusion: tuple[Sentence, ...] = ()
@@ -135,7 +135,6 @@ class Written:
     reasons: Mapping[Fault, int] = field(default_factory=dict)
     unknown_marks: int = 0
     given: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
     withheld: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -192,8 +191,8 @@ def request_for(gathered: Gathered, answer: Answer, context: AnswerContext) -> W
 def _passage(hit: Hit, gathered: Gathered, context: AnswerContext) -> Passage:
     memo = gathered.memos[hit.memo_id]
     folder = PurePosixPath(hit.note).parent.as_posix() if hit.note else None
-    date = local_date(hit.created, context.now.tzinfo).text[:10]
-    return Passage(memo, folder, date, memo.content if hit.memo_id in gathered.read_for else hit.excerpt, hit.excerpt)
+    text = memo.content if hit.memo_id in gathered.read_for else hit.excerpt
+    return Passage(memo, folder, shown_date(hit.created, context.now), text, hit.excerpt)
 
 
 def _nothing_left(model: ChatModel, written: Written) -> ChatFailed:
@@ -339,7 +338,6 @@ def _checked(request: WriteRequest, shown: Sequence[_Shown], said: ChatReply, wi
         {fault: sifting.reasons[fault] for fault in Fault if sifting.reasons[fault]},
         sifting.unknown_marks,
         tuple(evidence),
-        tuple(memo.memo_id for memo in shown if memo.left_out),
         withheld,
         said.prompt_tokens,
         said.completion_tokens,

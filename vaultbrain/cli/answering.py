@@ -89,7 +89,7 @@ def ask(
             _show(asked)
         if not stdout:
             _tell_place(brain, asked)
-    return EXIT_PARTLY if asked.writer_failed else 0
+    return EXIT_PARTLY if asked.is_partial else 0
 
 
 def _tell_place(brain: Brain, asked: Asked) -> None:
@@ -155,20 +155,29 @@ def refresh(
         raise UsageProblem(what="NOTE was given together with --all or --auto.", next="Name notes, or leave them out.")
     brain = open_brain(vault)
     wanted = list(dict.fromkeys(_in_vault(brain, note) for note in notes or ()))
+    failed: dict[str, str] = {}
     with stopping() as should_stop, showing_progress(quiet=quiet or as_json) as progress:
         done = brain.refresh(
-            wanted, everything=everything, auto_only=auto, writes=not dry_run, progress=progress, should_stop=should_stop
+            wanted,
+            everything=everything,
+            auto_only=auto,
+            writes=not dry_run,
+            progress=progress,
+            should_stop=should_stop,
+            on_failure=failed.__setitem__,
         )
+    for path, reason in failed.items():
+        say(f"failed: {path} ({reason}); it is as it was")
     for notice in dict.fromkeys(notice for asked in done for notice in asked.notices):
         say(f"note: {notice}", quiet=quiet)
     if as_json:
-        answer_json({"refreshed": [_public_form(asked) for asked in done]})
-    elif done or not should_stop():
+        answer_json({"refreshed": [_public_form(asked) for asked in done], "failed": failed})
+    elif done or not (failed or should_stop()):
         answer("\n".join(_in_words(done, is_dry=dry_run, is_auto=auto)))
     if should_stop():
         say("Stopped. Everything finished so far is kept.\nGo on with: vaultbrain refresh")
         return EXIT_INTERRUPTED
-    return EXIT_PARTLY if any(asked.writer_failed for asked in done) else 0
+    return EXIT_PARTLY if failed or any(asked.is_partial for asked in done) else 0
 
 
 def _in_vault(brain: Brain, note: str) -> str:
@@ -201,5 +210,5 @@ def _in_words(done: Sequence[Asked], *, is_dry: bool, is_auto: bool) -> list[str
     lines = [f"{head} {counted(len(done), 'answer')}."]
     for asked in done:
         lines.append(asked.row.path)
-        lines += [f"  {_without_links(change)}" for change in asked.changes] or ["  nothing new"]
+        lines += [f"  {_without_links(change)}".replace("\\#", "#") for change in asked.changes] or ["  nothing new"]
     return lines

@@ -6,11 +6,13 @@ Refuses to decide whether an answer is stale or what has changed: see ``answer.c
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from vaultbrain.errors import WriteFailed
+
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping
 
 FRESH, STALE, REMOVED = "fresh", "stale", "removed"
@@ -43,7 +45,8 @@ class AnswerRow:
 
     ``key`` is the same for the same question; of several notes for it the one with the highest ``number`` is refreshed.
     ``region`` and ``properties`` are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun:
-    after a kill the file holds either. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were
+    after a kill the file holds either. ``named`` are memos that the note may link to
+    and does not rest on. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were
     near enough then, best first. ``asked`` is local time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or
     ``removed`` by the person. ``strong`` counts strong sources, ``found`` strong and related ones. ``changes`` are the lines of
     the last "what changed" and ``changed_on`` their day. ``canvas`` is the text of its canvas as last drawn.
@@ -65,6 +68,7 @@ class AnswerRow:
     intended: str = ""
     properties: dict[str, list[str]] = field(default_factory=dict)
     cited: tuple[CitedMemo, ...] = ()
+    named: tuple[CitedMemo, ...] = ()
     come: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     strong: int = 0
@@ -81,7 +85,14 @@ class AnswerShelf:
         self._db = database
 
     def write(self, row: AnswerRow) -> None:
+        """Raises ``WriteFailed``: a full disk."""
         record = json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":"))
+        try:
+            self._write(row, record)
+        except sqlite3.OperationalError as error:
+            raise WriteFailed(path="the catalog", reason=str(error)) from error
+
+    def _write(self, row: AnswerRow, record: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (row.answer_id, row.key, row.number, record))
         self._db.execute(
             "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1", (VERSION,)
@@ -111,5 +122,6 @@ def _row_from(record: Mapping[str, object]) -> AnswerRow:
     values = dict(record)
     for name in ("variants", "come", "seen", "changes"):
         values[name] = tuple(values[name])  # type: ignore[arg-type]
-    values["cited"] = tuple(CitedMemo(**cited) for cited in values["cited"])  # type: ignore[attr-defined]
+    for name in ("cited", "named"):
+        values[name] = tuple(CitedMemo(**cited) for cited in values.get(name, ()))  # type: ignore[attr-defined]
     return AnswerRow(**values)  # type: ignore[arg-type]

@@ -462,6 +462,11 @@ class Catalog:
     def write_note(self, note: NoteRow) -> None:
         values = asdict(note) | {"properties": json.dumps(note.properties), "anchors": json.dumps(note.anchors)}
         self._db.execute(f"INSERT OR REPLACE INTO notes VALUES ({','.join('?' * len(values))})", tuple(values.values()))
+        self._count_up(_NOTES_VERSION)
+
+    def notes_version(self) -> str:
+        """Another one whenever a memo's note was written, moved, or met in another state."""
+        return self.read_meta(_NOTES_VERSION)
 
     def taken_paths(self) -> set[str]:
         """Paths of all notes that were ever written and not deleted with their memo."""
@@ -644,7 +649,7 @@ class Catalog:
 #: A condition on ``memo_facts f``: (SQL, its values).
 _Condition = tuple[str, tuple[str | int, ...]]
 
-_CHUNKS_VERSION, _MEMOS_VERSION = "chunks_version", "memos_version"
+_CHUNKS_VERSION, _MEMOS_VERSION, _NOTES_VERSION = "chunks_version", "memos_version", "notes_version"
 _NO_CHUNK = "text_hash NOT IN (SELECT text_hash FROM chunks)"
 _PENDING_MEMOS = (
     "SELECT m.id, m.content_hash FROM memos m LEFT JOIN indexed i ON i.memo_id = m.id AND i.content_hash = m.content_hash"

@@ -16,7 +16,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from vaultbrain.vault.generated import Generated
+from vaultbrain.vault.generated import Generated, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,6 @@ _NO_WORDS = frozenset("y n yes no on off true false null".split())
 #: YAML refuses these, or takes them for line ends, where they are not escaped.
 _UNPRINTABLE = re.compile("[\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufeff\\ufffe\\uffff]")
 
-#: The columns are the languages.
-_LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "by_month": ("memo · 按月", "memo · 按月", "Memos by month"),
     "by_tag": ("memo · 按标签", "memo · 按標籤", "Memos by tag"),
@@ -81,8 +79,7 @@ def build_base(folder: str, standing: str | None, last_written: str | None, lang
 
 
 def _definition(folder: str, language: str) -> dict[str, Any]:
-    column = _LANGUAGES.index(language)
-    words = {name: row[column] for name, row in _WORDS.items()}
+    words = words_in(language, _WORDS)
     return {
         "filters": {"and": [f"file.inFolder({_literal(folder)})", 'file.hasProperty("vb_kind")']},
         "formulas": _formulas(words),

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from vaultbrain.errors import NoteUnreadable
-from vaultbrain.vault.moment import LOCALES, UnsupportedToken, format_day, format_time
+from vaultbrain.vault.moment import UnsupportedToken, format_day, format_time
 
 if TYPE_CHECKING:
     from datetime import date
 
     from vaultbrain.vault.vault import Vault
 
+_CONFIG_FOLDER = ".obsidian"
 #: Obsidian's own, where the settings name none.
 DEFAULT_FORMAT = "YYYY-MM-DD"
 _DEFAULT_TIME = "HH:mm"
@@ -76,16 +77,14 @@ class DailyRefused(Exception):
         self.reason = reason
 
 
-def link_from_daily(
-    vault: Vault, link: str, now: datetime, *, language: str = "en", config_folder: str = ".obsidian"
-) -> DailyLink:
+def link_from_daily(vault: Vault, link: str, now: datetime, *, language: str = "en") -> DailyLink:
     """Links an answer from the daily note of the day of ``now``. ``link`` is a whole wikilink with its display text.
 
     A note that is there is appended to, else made; nothing is raised but ``WriteFailed``.
     """
     path = ""
     try:
-        settings = read_daily_settings(vault.read, config_folder)
+        settings = read_daily_settings(vault.read)
         path = find_daily_path(lambda path: vault.mark(path) is not None, settings, now.date(), language)
         for _ in range(_TRIES):
             did = _try_to_link(vault, path, link, lambda: _made_from_template(vault.read, settings, path, now, language))
@@ -121,29 +120,29 @@ def _try_to_link(vault: Vault, path: str, link: str, make: Callable[[], str]) ->
 def _made_from_template(read: Read, settings: DailySettings, path: str, now: datetime, language: str) -> str:
     title = path.rpartition("/")[2].removesuffix(".md")
     plugin_form = settings.format if settings.is_periodic else ""
-    return new_daily(_read_template(read, settings), title, now, _locale(language), plugin_form)
+    return new_daily(_read_template(read, settings), title, now, _LOCALE_OF_LANGUAGE[language], plugin_form)
 
 
-def read_daily_settings(read: Read, config_folder: str = ".obsidian") -> DailySettings:
+def read_daily_settings(read: Read) -> DailySettings:
     """The vault's settings for daily notes; ``read`` gives the text of a file by its path in the vault, None without one.
 
     Raises ``DailyRefused`` when daily notes are switched off, or a settings file is no JSON.
     """
-    periodic = _periodic_settings(read, config_folder)
+    periodic = _periodic_settings(read)
     if periodic:
         return periodic
-    path = f"{config_folder}/daily-notes.json"
+    path = f"{_CONFIG_FOLDER}/daily-notes.json"
     found = _read_json(read, path)
-    if found is None and not _is_switched_on(_read_json(read, f"{config_folder}/core-plugins.json")):
+    if found is None and not _is_switched_on(_read_json(read, f"{_CONFIG_FOLDER}/core-plugins.json")):
         raise DailyRefused("the core plugin Daily notes is switched off in this vault")
     return _settings_from(found if isinstance(found, dict) else {}, "template", path)
 
 
-def _periodic_settings(read: Read, config_folder: str) -> DailySettings | None:
-    plugins = _read_json(read, f"{config_folder}/community-plugins.json")
+def _periodic_settings(read: Read) -> DailySettings | None:
+    plugins = _read_json(read, f"{_CONFIG_FOLDER}/community-plugins.json")
     if not isinstance(plugins, list) or "periodic-notes" not in plugins:
         return None
-    path = f"{config_folder}/plugins/periodic-notes/data.json"
+    path = f"{_CONFIG_FOLDER}/plugins/periodic-notes/data.json"
     found = _read_json(read, path)
     if not isinstance(found, dict):
         return None
@@ -186,7 +185,7 @@ def daily_path(settings: DailySettings, day: date, language: str = "en") -> str:
     Raises ``DailyRefused``.
     """
     try:
-        name = format_day(settings.format, day, _locale(language))
+        name = format_day(settings.format, day, _LOCALE_OF_LANGUAGE[language])
     except UnsupportedToken as error:
         why = "is a time of day" if error.is_time else "is not supported"
         raise DailyRefused(
@@ -213,12 +212,6 @@ def find_daily_path(exists: Callable[[str], bool], settings: DailySettings, day:
                 if exists(daily_path(settings, day - timedelta(days=back), other)):
                     return paths[other]
     return paths[language]
-
-
-def _locale(language: str) -> str:
-    locale = _LOCALE_OF_LANGUAGE.get(language, "en")
-    assert locale in LOCALES
-    return locale
 
 
 def with_link(text: str, link: str) -> str | None:

@@ -1,8 +1,15 @@
-"""What became of a file that we make and the person may edit."""
+"""What files that we make and the person may edit have in common: what became of one, and the words in it by language."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The columns of a table of words.
+_LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +18,9 @@ class Generated:
 
     text: str | None
     left_alone: str = ""
+
+
+def words_in(language: str, table: Mapping[str, tuple[str, str, str]]) -> dict[str, str]:
+    """The table's column of the language, by name."""
+    column = _LANGUAGES.index(language)
+    return {name: row[column] for name, row in table.items()}

@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from vaultbrain.vault.generated import words_in
 from vaultbrain.vault.markdown import escape_display, neutralise, wikilink
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ _TAG_WIDTH = 24
 
 _TAG = re.compile(r"(?<![^\s_])#(?=\S)")
 
-#: The columns are the languages.
-_LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "overview": ("概况", "概況", "Overview"),
     "months": ("每月的 memo", "每月的 memo", "Memos per month"),
@@ -103,7 +102,7 @@ class HomeState:
 
 def render_home(state: HomeState, templates: Templates) -> str:
     """The region of the Home note."""
-    words = _column(state.language)
+    words = words_in(state.language, _WORDS)
     stale = [answer for answer in _newest_first(state.answers) if answer.is_stale]
     unanswered = [answer for answer in _newest_first(state.answers) if not answer.strong]
     values = {
@@ -117,10 +116,6 @@ def render_home(state: HomeState, templates: Templates) -> str:
         "open_more": _more(unanswered, words),
     }
     return templates.render(TEMPLATE, values)
-
-
-def _column(language: str) -> dict[str, str]:
-    return {name: row[_LANGUAGES.index(language)] for name, row in _WORDS.items()}
 
 
 def _newest_first(answers: Sequence[HomeAnswer]) -> list[HomeAnswer]:

@@ -89,7 +89,7 @@ def escape_display(text: str) -> str:
     return _LIVE_MARK.sub(lambda m: chr(ord(m[0]) + _FULL_WIDTH_SHIFT), line)
 
 
-_BREAKS_WIKILINK = re.compile(r"[\[\]|#^]|%%")
+_BREAKS_WIKILINK = re.compile(r"[\[\]|#^`]|%%")
 
 
 def wikilink(path_without_md: str, anchor: str | None = None, display: str | None = None) -> str:

@@ -198,17 +198,13 @@ def _week_tokens(day: date, locale: Locale) -> dict[str, str]:
 
 def _week_of(day: date, first_day: int, in_week: int) -> tuple[int, int]:
     """The week's year and number. Years 1 and 9999 reach beyond what a date can be; there the year is the calendar's."""
-    for year in (day.year + 1, day.year):
+    for year in (day.year + 1, day.year, day.year - 1):
         if date.min.year < year <= date.max.year:
             inside = date(year, 1, 1 + in_week)
             start = inside - timedelta(days=(inside.isoweekday() - first_day) % 7)
             if start <= day:
                 return year, (day - start).days // 7 + 1
-    if day.year - 1 <= date.min.year:
-        return day.year, 1
-    inside = date(day.year - 1, 1, 1 + in_week)
-    start = inside - timedelta(days=(inside.isoweekday() - first_day) % 7)
-    return day.year - 1, (day - start).days // 7 + 1
+    return day.year, 1
 
 
 def _time_tokens(when: datetime, locale: Locale) -> dict[str, str]:

@@ -69,7 +69,7 @@ def _sized(value: Any) -> Any:
     return value
 
 
-def _checked_sizes(arguments: Sequence[Any], *, is_format: bool = False) -> None:
+def _check_sizes(arguments: Sequence[Any], *, is_format: bool = False) -> None:
     """Before a call: a width of a billion is spent before its result could be looked at. A format comes first."""
     if any(isinstance(argument, int) and abs(argument) > MAX_CHARS for argument in arguments):
         raise _TooMuch(f"it calls something with a number above {MAX_CHARS}")
@@ -86,14 +86,14 @@ def _check_operation(operator: str, left: Any, right: Any) -> None:
             if isinstance(text, (str, list, tuple)) and isinstance(times, int) and len(text) * times > MAX_CHARS:
                 raise _TooMuch(f"it makes a text of more than {MAX_CHARS} characters")
     if operator == "%":
-        _checked_sizes((left, *(right if isinstance(right, tuple) else (right,))), is_format=isinstance(left, str))
+        _check_sizes((left, *(right if isinstance(right, tuple) else (right,))), is_format=isinstance(left, str))
 
 
 def _sized_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)  # with the attributes by which Jinja2 knows what to hand over
     def sized(*arguments: Any, **named: Any) -> Any:
         is_format = name == "format"
-        _checked_sizes((*arguments[0 if is_format else 1 :], *named.values()), is_format=is_format)
+        _check_sizes((*arguments[0 if is_format else 1 :], *named.values()), is_format=is_format)
         return _sized(function(*arguments, **named))
 
     return sized
@@ -134,8 +134,8 @@ class Sandbox:
         return self._environment
 
 
-def _make_environment(budget: _Budget) -> Any:
-    from jinja2 import FunctionLoader, StrictUndefined, TemplateRuntimeError
+def _bounded_class(budget: _Budget) -> Any:
+    """The class of environments whose calls and operations are counted and measured."""
     from jinja2.sandbox import SandboxedEnvironment
 
     class Bounded(SandboxedEnvironment):
@@ -148,20 +148,26 @@ def _make_environment(budget: _Budget) -> Any:
         def call(self, context: Any, function: Any, *arguments: Any, **named: Any) -> Any:
             budget.spend(_STEPS_OF_A_CALL)
             if function is not self.globals["range"]:  # has a limit of its own
-                _checked_sizes((*arguments, *named.values()))
+                _check_sizes((*arguments, *named.values()))
             return _sized(super().call(context, function, *arguments, **named))
 
         def wrap_str_format(self, value: Any) -> Any:
             wrapped = super().wrap_str_format(value)
             if wrapped is not None:
-                _checked_sizes((value.__self__,), is_format=True)
+                _check_sizes((value.__self__,), is_format=True)
             return wrapped
+
+    return Bounded
+
+
+def _make_environment(budget: _Budget) -> Any:
+    from jinja2 import FunctionLoader, StrictUndefined, TemplateRuntimeError
 
     def no_other(name: str) -> NoReturn:
         raise TemplateRuntimeError(f"it takes in another template ({name}); each stands alone")
 
     # Notes are Markdown, not HTML: escaping is done where text becomes part of a note.
-    environment = Bounded(
+    environment = _bounded_class(budget)(
         undefined=StrictUndefined,
         loader=FunctionLoader(no_other),
         keep_trailing_newline=True,

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _NEXT_TO_US = Path(__file__).parent.parent / "vault_templates"  # in an installed wheel
 _IN_THE_REPOSITORY = Path(__file__).parent.parent.parent / "vault_templates"
 OVERRIDES_FOLDER = "Templates"
-_ENDING = ".j2"
 #: What a marker that is put together from pieces still has in the template's text.
 _MARKER_WORD = "vaultbrain:"
 
@@ -88,25 +87,6 @@ class Templates:
                 return found
             self._name_once(name, override.content, found)
         return self._render_built_in(name, values)
-
-    def check(self) -> list[TemplateProblem]:
-        """What is wrong with the overrides as far as that shows without values, in the order of their names."""
-        built_in = {path.name for folder in (_NEXT_TO_US, _IN_THE_REPOSITORY) for path in folder.glob(f"*{_ENDING}")}
-        return [problem for path in self._override_files() if (problem := self._check_one(path, built_in))]
-
-    def _override_files(self) -> list[Path]:
-        try:
-            return sorted(path for path in self._overrides.iterdir() if path.name.endswith(_ENDING))
-        except OSError:
-            return []
-
-    def _check_one(self, path: Path, built_in: set[str]) -> TemplateProblem | None:
-        if path.name not in built_in:
-            return TemplateProblem(
-                path, 1, f"no kind of note has a template of this name; there are {', '.join(sorted(built_in))}"
-            )
-        override = self._override(path.name)
-        return override.problem if override else None
 
     def _override(self, name: str) -> _Compiled | None:
         """The override as it is now, compiled again only when its bytes changed; None when there is none."""

@@ -55,9 +55,8 @@ class Vault:
         try:
             with os.scandir(self.root / folder) as entries:
                 for entry in entries:
-                    if entry.name.endswith(".md") and entry.is_file():
-                        stat = entry.stat()
-                        marks[f"{folder}/{entry.name}"] = FileMark(stat.st_size, stat.st_mtime_ns)
+                    if entry.name.endswith(".md") and (mark := _mark_of(entry)):
+                        marks[f"{folder}/{entry.name}"] = mark
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -171,6 +170,14 @@ class Vault:
         """Deletes temporary files of ours that a killed run left in ``folder``. Only while no other process writes."""
         for path in (self.root / folder).glob(f"{_TEMPORARY_PREFIX}*"):
             path.unlink(missing_ok=True)
+
+
+def _mark_of(entry: os.DirEntry[str]) -> FileMark | None:
+    try:
+        stat = entry.stat()
+        return FileMark(stat.st_size, stat.st_mtime_ns) if entry.is_file() else None
+    except OSError:  # a link that leads nowhere, or round in circles
+        return None
 
 
 def _memo_id_of(path: Path) -> str:
