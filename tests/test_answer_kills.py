@@ -402,7 +402,7 @@ def test_killed_at_any_moment(server: CFlowServer, home: Home, command: tuple[st
         assert path.read_text("utf-8").endswith(f"{MINE}\n")
     finish(start(home, "sync"))
     finish(start(home, "ask", QUESTION))
-    assert json.loads(finish(start(home, "refresh", "--json"))) == {"refreshed": []}
+    assert json.loads(finish(start(home, "refresh", "--json"))) == {"refreshed": [], "failed": {}}
     assert path.read_text("utf-8").endswith(f"{MINE}\n")
     assert "「2028 年想看的三部」" in path.read_text("utf-8")
     assert len(answers(home)) == 1
