@@ -99,10 +99,13 @@ def _groups_of_sentences(text: str) -> list[str]:
     count = min(MAX_PARTS, max(MIN_PARTS, columns(text) // (2 * _WHOLE_COLUMNS) + 1), len(found))
     room = columns(text) / max(count, 1)
     groups: list[list[str]] = [[]]
+    filled = 0
     for sentence in found:
-        if groups[-1] and columns("".join([*groups[-1], sentence])) > room * _ROOM_FACTOR and len(groups) < count:
+        if groups[-1] and filled + columns(sentence) > room * _ROOM_FACTOR and len(groups) < count:
             groups.append([])
+            filled = 0
         groups[-1].append(sentence)
+        filled += columns(sentence)
     return [_between(text, group[0], group[-1]) for group in groups]
 
 

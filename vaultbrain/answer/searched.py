@@ -30,6 +30,8 @@ OLD_MIRROR_DAYS, TOO_BROAD = 7, 40
 _ENOUGH_HITS = 3
 #: Conditions of which we can say how they are written.
 _HINTS = ("after", "before", "tag", "visibility", "is", "has")
+#: Families of query words that were added to the question's own, and words without a memo that are named.
+_RELATED_FAMILIES, MAX_UNMET = ("synonym", "other language", "translation", "resource", "action", "given", "suggested"), 8
 #: Shortcomings of the search that change what is found; the others only its order or its words.
 _GRAVE = ("no_vectors", "no_model")
 
@@ -107,9 +109,15 @@ def _channels(result: SearchResult, context: AnswerContext, words: Words) -> Ite
         yield words("filtered", filters=join(filters))
     if result.hits:
         yield words("channels", keyword=coverage.keyword_memos, semantic=coverage.semantic_memos, both=coverage.both_memos)
-    yield words("synced", when=context.when or words("first_sync_open"))
+    yield words(
+        "synced",
+        have=_grouped(coverage.chunks_with_vector),
+        all=_grouped(coverage.chunks),
+        model=context.model,
+        when=context.when or words("first_sync_open"),
+    )
     unmet = unmet_words(result, context) if context.mode not in (EXPLORE, MATCH) or not result.hits else []
-    if unmet:
+    if unmet := [*unmet, *(_tried_in_vain(result) if context.mode != MATCH else [])][:MAX_UNMET]:
         yield words("unmet", words=join(shown_word(text, result) for text in unmet))
     if coverage.left_out:
         yield words("left_out", count=coverage.left_out)
@@ -127,6 +135,13 @@ def _query_words(result: SearchResult, words: Words) -> list[str]:
             word = shown_word(text, result)
             found[fold(text)] = words("original", word=word) if is_asked else word
     return list(found.values())
+
+
+def _tried_in_vain(result: SearchResult) -> list[str]:
+    """Related words that were looked for, too, and stand in no memo."""
+    asked = set(result.query.topic.split())
+    tried = (variant for variant in result.coverage.variants if not variant.memos and variant.family in _RELATED_FAMILIES)
+    return [variant.text for variant in tried if not variant.text.startswith("#") and variant.text not in asked]
 
 
 def _shortcomings(result: SearchResult, words: Words) -> Iterator[str]:

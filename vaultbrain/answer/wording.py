@@ -271,7 +271,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "按字詞找到 {keyword} 條，按意思找到 {semantic} 條，其中兩種方式都找到的 {both} 條",
         "Found by their words: {keyword}; by their meaning: {semantic}; by both: {both}",
     ),
-    "synced": ("内容同步于 {when}", "內容同步於 {when}", "Last synced: {when}"),
+    "synced": (
+        "语义索引：{have} / {all} 块，模型 {model}；同步于 {when}",
+        "語義索引：{have} / {all} 塊，模型 {model}；同步於 {when}",
+        "Searched by meaning: {have} of {all} pieces, model {model}; last synced {when}",
+    ),
     "first_sync_open": ("第一次同步还没有完成", "第一次同步還沒有完成", "the first sync is not finished"),
     "unmet": ("没有一条 memo 出现过的词：{words}", "沒有一條 memo 出現過的詞：{words}", "Words that no memo contains: {words}"),
     "left_out": (
