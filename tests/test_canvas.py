@@ -22,7 +22,7 @@ WORDS = {"强": "strong", "相关": "related"}
 
 
 def source(memo: int, label: str = "强", text: str = "雨停了") -> CanvasSource:
-    return CanvasSource(f"CFlow/Memos/memo ({memo}).md", f"^m{memo}-1", label, text)
+    return CanvasSource(f"CFlow/Memos/memo ({memo}).md", f"m{memo}-1", label, text)
 
 
 def answer(*themes: tuple[str, list[CanvasSource]], conclusion: str = "两条相关。") -> CanvasAnswer:

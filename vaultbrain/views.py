@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.wording import Words
@@ -21,10 +20,11 @@ from vaultbrain.vault.canvas import CanvasAnswer, CanvasSource, CanvasTheme, bui
 from vaultbrain.vault.daily import link_from_daily
 from vaultbrain.vault.home_note import PROPERTIES, HomeAnswer, HomeState, render_home
 from vaultbrain.vault.markdown import wikilink
+from vaultbrain.vault.memo_note import local_date
 from vaultbrain.vault.note import new_note, read_properties, read_region, update_note
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from vaultbrain.answer.ask import Asked
     from vaultbrain.index.catalog import Catalog
@@ -103,14 +103,14 @@ def _update_home(parts: ViewParts, path: str) -> str:
 
 
 def _home_state(parts: ViewParts) -> HomeState:
-    created = [datetime.fromtimestamp(seconds, parts.zone) for seconds in parts.catalog.created_times()]
-    months = Counter(moment.strftime("%Y-%m") for moment in created)
+    days = [local_date(seconds, parts.zone).text.partition("T")[0] for seconds in parts.catalog.created_times()]
+    months = Counter(day.rpartition("-")[0] for day in days)
     rows = [row for row in parts.catalog.answers.rows() if row.status != REMOVED]
     return HomeState(
         language=_language(parts),
-        memos=len(created),
+        memos=len(days),
         tagged=parts.catalog.count_tagged(),
-        last_day=created[0].strftime("%Y-%m-%d") if created else "",
+        last_day=days[0] if days else "",
         months=tuple(sorted(months.items())),
         tags=tuple(parts.catalog.tag_counts()),
         answers=tuple(

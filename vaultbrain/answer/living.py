@@ -6,7 +6,7 @@ person deleted is not written again; one whose markers they took out is left alo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.ask import Asked, AskOptions, ask, question_key, sources_now
@@ -18,7 +18,7 @@ from vaultbrain.vault.markdown import wikilink
 from vaultbrain.vault.note import read_properties, read_region, update_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from vaultbrain.answer.ask import AskParts
     from vaultbrain.vault.note import Value
@@ -40,12 +40,10 @@ class LivingParts:
 
 @dataclass(slots=True)
 class Aged:
-    """What a look at all answers did. ``stale`` are paths of notes that became so; ``failed`` path → reason."""
+    """What a look at all answers found: paths of notes that became ``stale``, and path → reason of those that ``failed``."""
 
-    stale: list[str]
-    fresh_again: list[str]
-    mended: list[str]
-    failed: dict[str, str]
+    stale: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def age_answers(parts: LivingParts, progress: Callable[[int, int], None] = lambda _done, _total: None) -> Aged:
@@ -53,16 +51,14 @@ def age_answers(parts: LivingParts, progress: Callable[[int, int], None] = lambd
 
     A note that cannot be read or written is named and does not stop the others.
     """
-    aged = Aged([], [], [], {})
+    aged = Aged()
     vault = parts.asking.delivery.vault
     rows = [row for row in parts.asking.delivery.answers.rows() if row.status != REMOVED or vault.mark(row.path)]
     for number, row in enumerate(rows):
         progress(number, len(rows))
         try:
             _age(parts, row, aged)
-        except NoteUnreadable as error:
-            aged.failed[row.path] = error.fact("reason")
-        except WriteFailed as error:
+        except (NoteUnreadable, WriteFailed) as error:
             aged.failed[row.path] = error.fact("reason")
     return aged
 
@@ -88,7 +84,8 @@ def _age(parts: LivingParts, row: AnswerRow, aged: Aged) -> None:
         if newest is not None:
             _age(parts, newest, aged)
         return
-    _note_down(row, now, aged)
+    if row.status != STALE and now.status == STALE:
+        aged.stale.append(now.path)
 
 
 def _mark(parts: LivingParts, row: AnswerRow, now: AnswerRow, places: Mapping[str, Place]) -> None:
@@ -109,13 +106,6 @@ def _mark(parts: LivingParts, row: AnswerRow, now: AnswerRow, places: Mapping[st
     if updated and updated.text != current:
         delivery.vault.replace(now.path, updated.text)
     delivery.answers.write(now)
-
-
-def _note_down(row: AnswerRow, now: AnswerRow, aged: Aged) -> None:
-    if row.status != now.status:
-        (aged.stale if now.status == STALE else aged.fresh_again).append(now.path)
-    if row.region != now.region:
-        aged.mended.append(now.path)
 
 
 def _as_of_now(parts: LivingParts, row: AnswerRow, places: Mapping[str, Place]) -> AnswerRow:
@@ -176,10 +166,10 @@ def _row_of(parts: LivingParts, note: str) -> AnswerRow:
     vault, answers = parts.asking.delivery.vault, parts.asking.delivery.answers
     if note.startswith("/") or ".." in note.split("/"):
         raise AnswerNotFound(path=note, reason="it is not in the vault")
-    text = next((text for path in _spellings(note) if (text := vault.read(path)) is not None), None)
+    path = next((path for path in (note, f"{note}.md") if vault.mark(path)), note)
+    text = vault.read(path)
     if text is None:
         raise AnswerNotFound(path=note, reason="there is no such note")
-    path = next(path for path in _spellings(note) if vault.read(path) is not None)
     properties = read_properties(text)
     if properties.get("vb_kind") != "answer" or read_region(text) is None:
         raise AnswerNotFound(path=path, reason="it is no answer note of vaultbrain's")
@@ -192,11 +182,6 @@ def _row_of(parts: LivingParts, note: str) -> AnswerRow:
     key = question_key(question, mode, "")
     own_id = str(properties.get("vb_answer", "")) or key
     return AnswerRow(own_id, key, number_of(own_id, key) or 1, path, question, mode, "", "", region=region_as_written(text))
-
-
-def _spellings(note: str) -> Iterator[str]:
-    yield note
-    yield f"{note}.md"
 
 
 def refresh(parts: LivingParts, row: AnswerRow, *, writes: bool = True) -> Asked:

@@ -63,7 +63,7 @@ _LEFT = _Side(-_COLUMN_GAP - _THEME_WIDTH, -2 * _COLUMN_GAP - _THEME_WIDTH - _ME
 
 @dataclass(frozen=True, slots=True)
 class CanvasSource:
-    """A block of a memo's note. ``note`` is its path with ``.md``; ``anchor`` may be empty, and come with or without its ``^``.
+    """A block of a memo's note. ``note`` is its path with ``.md``; ``anchor`` comes without its ``^`` and may be empty.
 
     ``label`` is 强, 相关 or 弱. ``text`` is what the block says, only to give its card a fitting height.
     """
@@ -215,7 +215,7 @@ def _memo_node(source: CanvasSource) -> Node:
 
 def _memo_id(source: CanvasSource) -> str:
     """An anchor is a memo's for good, wherever its note moves."""
-    return _id(_MEMO, source.anchor.removeprefix("^") or source.note)
+    return _id(_MEMO, source.anchor or source.note)
 
 
 def _each_once(sources: Sequence[CanvasSource]) -> list[CanvasSource]:
@@ -231,7 +231,7 @@ def _text_node(kind: str, text: str, width: int, colour: str) -> Node:
 def _file_node(node_id: str, path: str, anchor: str, size: tuple[int, int], colour: str) -> Node:
     node: Node = {"id": node_id, "type": "file", "file": path}
     if anchor:
-        node["subpath"] = f"#^{anchor.removeprefix('^')}"
+        node["subpath"] = f"#^{anchor}"
     node |= {"x": 0, "y": 0, "width": size[0], "height": size[1]}
     return node | ({"color": colour} if colour else {})
 
