@@ -1,7 +1,8 @@
 """Three-way merge of lines: what we wrote last, what stands in the note now, what we would write now.
 
 Pure. Decides the conflict rule: a part that only one side changed is taken from that side; a part that both changed to the
-same is taken once; a true clash keeps our new text and, behind it, the person's in a callout. Nothing typed is lost.
+same is taken once; lines that a side only added beside what the other changed stay; a true clash keeps our new text and, behind
+it, the person's in a callout. Nothing typed is lost.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ def merge_texts(base: str, theirs: str, ours: str) -> Merged:
             merged += new
         elif not server:
             merged += yours
+        elif base and (around := _added_around(start, end, person)) is not None:
+            merged += [*around[0], *new, *around[1]]
         else:
-            merged += [*new, *_callout(yours)]
+            merged += [*new, *_kept([line for change in person for line in change.lines])]
             clashes += 1
         position = end
     return Merged("\n".join(merged + lines[position:]), clashes)
@@ -82,6 +85,14 @@ def _touches(change: _Change, start: int, end: int) -> bool:
     return change.start < end or (change.start == end and (change.end == change.start or start == end))
 
 
+def _added_around(start: int, end: int, changes: Sequence[_Change]) -> tuple[list[str], list[str]] | None:
+    """What a side only added before and behind the stretch; None when it changed, removed or parted lines of the base."""
+    before = [line for change in changes if change.end == start < end for line in change.lines]
+    behind = [line for change in changes if change.start == end for line in change.lines]
+    is_around = all(change.start == change.end and change.start in (start, end) for change in changes)
+    return (before, behind) if is_around else None
+
+
 def _applied(base: Sequence[str], start: int, end: int, changes: Sequence[_Change]) -> list[str]:
     lines: list[str] = []
     position = start
@@ -91,6 +102,13 @@ def _applied(base: Sequence[str], start: int, end: int, changes: Sequence[_Chang
     return lines + list(base[position:end])
 
 
-def _callout(lines: Sequence[str]) -> list[str]:
-    """The lines as a quotation, without block ids: the same id may not stand in a note twice."""
+def _kept(lines: Sequence[str]) -> list[str]:
+    """The person's lines as a quotation, without block ids: the same id may not stand in a note twice.
+
+    What an earlier clash has quoted already stays as it stands, or it would be quoted deeper with every merge.
+    """
+    if CLASH_TITLE in lines:
+        return list(lines)
+    if not any(map(str.strip, lines)):
+        return []
     return ["", CLASH_TITLE, *(f"> {_BLOCK_ID.sub('', line)}".rstrip() for line in lines), ""]
