@@ -169,7 +169,7 @@ def measure_themes(answered: Sequence[Answered]) -> dict[str, Any]:
     sizes = [size for item in answered if len(item.theme_sizes) > 1 for size in item.theme_sizes]
     return {
         "notes_with_many_sources": len(many),
-        "with_good_number": sum(FEWEST_THEMES <= len(item.theme_sizes) <= MOST_THEMES for item in many),
+        "with_good_number": sum(_is_good(len(item.theme_sizes)) for item in many),
         "others": [f"{item.query.text}: {len(item.theme_sizes)}" for item in many if not _is_good(len(item.theme_sizes))],
         "themes_beside_others": len(sizes),
         "themes_of_one": sizes.count(1),

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from chat_server import ChatServer, running_server, says
 
-from vaultbrain.answer.writer import RULES, Exclusions, Passage, Theme, WriteRequest, Written, write
+from vaultbrain.answer.writer import RULES, Exclusions, Passage, Theme, WriteRequest, write
 from vaultbrain.errors import ChatFailed
 from vaultbrain.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from vaultbrain.answer.checking import Written
 
 BOAT = {
     "901": "the boat is called Wren",
@@ -88,8 +90,8 @@ def test_c40_1_an_honest_reply_is_taken(chat: ChatServer) -> None:
 def test_c40_2_3_4_marks_of_unknown_memos_carry_nothing(chat: ChatServer, reply: str) -> None:
     """Beyond the list, of no memo, or of one that was not found for this question: dropped and counted."""
     error = nothing(chat, reply)
-    assert error.facts["dropped"] == 1
-    assert error.facts["given"] == ("901", "902", "904")
+    assert error.facts["written"].dropped == 1
+    assert error.facts["written"].given == ("901", "902", "904")
 
 
 def test_c40_2_3_4_unknown_marks_beside_a_known_one_are_taken_off_and_counted(chat: ChatServer) -> None:
@@ -126,7 +128,7 @@ def test_c40_8_front_matter_is_body_text_at_most(chat: ChatServer) -> None:
 
 def test_c40_9_nothing_inside_a_code_fence_counts(chat: ChatServer) -> None:
     """Neither marks nor sentences; a range is no id, nor is a footnote's number."""
-    assert nothing(chat, "```\n[901]\n``` Wren [1, 2-3] [^1]").facts["dropped"] == 1
+    assert nothing(chat, "```\n[901]\n``` Wren [1, 2-3] [^1]").facts["written"].dropped == 1
     assert nothing(chat, "```\nThe boat is Wren [901].\n```").facts["reason"] == "its answer holds no sentence"
     assert plainly(boat(chat, "```\n[902]\n```\nThe boat is Wren [901, 2-3] [^1].")) == [("The boat is Wren.", ("901",))]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from obsidian import as_read
 
+from vaultbrain.answer.checking import Fault, Sentence, Written
 from vaultbrain.answer.compose import TEMPLATE, Answer, choose_mode, compose
 from vaultbrain.answer.context import AnswerContext, Reading
 from vaultbrain.answer.material import Material, Relative
@@ -463,27 +464,17 @@ def test_what_changed_stands_on_top(tmp_path: Path) -> None:
 # a language model's sentences
 
 
-@dataclass
-class Said:
-    text: str
-    memo_ids: tuple[str, ...]
-
-
-@dataclass
-class Written:
-    conclusion: tuple[Said, ...] = ()
-    themes: dict[int, tuple[Said, ...]] = field(default_factory=dict)
-    given: tuple[str, ...] = ("1", "2")
-    dropped: int = 2
-    withheld: int = 1
-    prompt_tokens: int | None = 1200
-    completion_tokens: int | None = 34
-
-
 def test_a_models_sentences_take_the_place_of_the_conclusion_and_head_the_themes(tmp_path: Path) -> None:
     """Each followed by its links; who wrote, from what, and what was dropped is said in the coverage."""
     corpus = sleep()
-    written = Written((Said("固定流程最有用 [[别处]]", ("4", "1", "99")),), {0: (Said("先关灯。", ("1",)),)})
+    written = Written(
+        (Sentence("固定流程最有用 [[别处]]", ("4", "1", "99")),),
+        {0: (Sentence("先关灯。", ("1",)),)},
+        reasons={Fault.NUMBER: 2},
+        given=("1", "2"),
+        prompt_tokens=1200,
+        completion_tokens=34,
+    )
     answer = compose(corpus.result(), corpus.context(written=written))
     assert re.fullmatch(
         r"固定流程最有用 \S+别处\S+ \[\[M \(4\)#\^m4-1\|#4\]\] \[\[M \(1\)#\^m1-1\|#1\]\]", *answer.values["conclusion"]
@@ -500,7 +491,7 @@ def test_a_models_sentences_take_the_place_of_the_conclusion_and_head_the_themes
 def test_a_model_that_wrote_nothing_leaves_the_memos_words() -> None:
     """The extractive conclusion stands, the failure is said, nothing claims to be written by it."""
     corpus = sleep()
-    answer = compose(corpus.result(), corpus.context(written=Written(prompt_tokens=None), writer_failed="timed out"))
+    answer = compose(corpus.result(), corpus.context(written=Written(given=("1", "2")), writer_failed="timed out"))
     plain = compose(corpus.result(), corpus.context())
     assert answer.values["conclusion"] == plain.values["conclusion"]
     lines = answer.values["coverage"]["lines"]

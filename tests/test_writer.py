@@ -14,7 +14,7 @@ from conftest import NOW
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vaultbrain.answer.checking import MAX_SENTENCE_CHARS, Asked, Evidence, Fault, Sentence, check
+from vaultbrain.answer.checking import MAX_SENTENCE_CHARS, Asked, Evidence, Fault, Sentence, Written, check
 from vaultbrain.answer.compose import compose
 from vaultbrain.answer.context import AnswerContext, Reading
 from vaultbrain.answer.gathering import Gathered
@@ -30,7 +30,6 @@ from vaultbrain.answer.writer import (
     Passage,
     Theme,
     WriteRequest,
-    Written,
     may_be_sent,
     request_for,
     write,
@@ -392,7 +391,7 @@ def test_long_memos_are_cut_to_their_share(chat: ChatServer) -> None:
     assert MAX_ALL_CHARS - 10 < sum(map(len, lines)) <= MAX_ALL_CHARS
     assert len({len(line) for line in lines[1:]}) == 1
     assert prompt(chat).count("not shown: ") == 9
-    assert raised.value.facts["given"] == ("11", *map(str, range(40, 49)))
+    assert raised.value.facts["written"].given == ("11", *map(str, range(40, 49)))
 
 
 def test_of_a_long_memo_the_part_that_answers_is_shown(chat: ChatServer) -> None:
@@ -679,7 +678,7 @@ def test_what_is_no_mark_names_nothing(said: str) -> None:
 def test_ids_of_another_kind_name_nothing(chat: ChatServer, ids: object) -> None:
     """Then the sentence has no source."""
     chat.answers = [says(json.dumps({"conclusion": [{"text": TRUE, "ids": ids}]}))]
-    assert failed(chat).facts["dropped"] == 1
+    assert failed(chat).facts["written"].dropped == 1
 
 
 def test_each_sentence_of_a_text_is_judged_by_itself(chat: ChatServer) -> None:
@@ -776,7 +775,7 @@ def test_a_reply_of_which_nothing_holds_is_a_failure(chat: ChatServer, said: str
     """Empty, junk, another form, cut off, or without one sentence that holds: the caller is told, and asks no second time."""
     chat.answers = [says(said)]
     error = failed(chat)
-    assert error.facts["given"] == ("11",)
+    assert error.facts["written"].given == ("11",)
     assert "sentence" in error.fact("reason")
     assert len(chat.requests) == 1
 

@@ -165,8 +165,7 @@ class Brain:
         """Answers in a note, or only composes it without ``writes``. A ``passage`` is searched for in place of the question.
 
         The last note with the same question is brought up to date, unless a ``new`` one is wanted; with ``canvas`` one is drawn
-        beside it. Raises ``UsageProblem``
-        before the first sync.
+        beside it. Raises ``UsageProblem`` before the first sync.
         """
         from vaultbrain.answer.ask import AskOptions, ask
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from vaultbrain.answer.checking import Written
     from vaultbrain.answer.compose import Answer
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.gathering import Gathered
-    from vaultbrain.answer.writer import Written
     from vaultbrain.chat import ChatModel
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.memo import Memo
@@ -111,7 +111,7 @@ class AnswerWiring:
         try:
             return write(self._writer, request_for(gathered, answer, context), exclusions), ""
         except ChatFailed as error:
-            return None, error.fact("reason")
+            return error.facts.get("written"), error.fact("reason")
 
     def _search(self, text: str, variants: Sequence[str], top_k: int) -> SearchResult:
         return search(self._search_parts, text, top_k=top_k, variants=variants)

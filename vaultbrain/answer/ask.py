@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from vaultbrain.answer.checking import Written
     from vaultbrain.answer.compose import Answer
-    from vaultbrain.answer.context import WrittenText
     from vaultbrain.answer.delivery import DeliveryParts, Standing
     from vaultbrain.answer.gathering import Gathered, GatheringParts
     from vaultbrain.retrieve.search import SearchResult
@@ -65,7 +65,7 @@ class AskParts:
     when: str
     age_days: int | None
     now: Callable[[], datetime]
-    write: Callable[[Gathered, Answer, AnswerContext], tuple[WrittenText | None, str]] | None = None
+    write: Callable[[Gathered, Answer, AnswerContext], tuple[Written | None, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,13 @@ def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow 
     if options.mode == "auto" and not options.passage and len(question) > LONGEST_WITH_FILTERS:
         options = replace(options, passage=question)
     mode = choose_mode(question, MATCH if options.passage and options.mode == "auto" else options.mode)
-    gathered = gather(parts.gathering, options.passage or question, options.variants, _passage_parts(options, mode))
+    passage_parts = _passage_parts(options, mode)
+    gathered = gather(parts.gathering, options.passage or question, options.variants, passage_parts)
     row = _row(parts, question, mode, options, gathered)
     standing = find_standing(parts.delivery, row, before, is_new=options.is_new)
     changes = what_changed(standing.row, row) if standing.row and standing.text is not None else ()
     row = _with_callout(row, standing, changes)
-    answer, failed = _compose(parts, gathered, row, _passage_parts(options, row.mode))
+    answer, failed = _compose(parts, gathered, row, passage_parts)
     row = replace(row, region=parts.templates.render(TEMPLATE, answer.values))
     delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
     is_update = standing.text is not None
@@ -121,7 +122,7 @@ def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow 
 
 
 def _passage_parts(options: AskOptions, mode: str) -> tuple[str, ...]:
-    return tuple(parts_of(options.passage)) if mode == MATCH and options.passage else ()
+    return parts_of(options.passage) if mode == MATCH and options.passage else ()
 
 
 def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:

@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, columns, leans, pieces_of, says_something, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, leans, pieces_of, says_something, without_edge_tags
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.retrieve.fusion import STRONG
-from vaultbrain.vault.markdown import plain_text
+from vaultbrain.vault.markdown import columns, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

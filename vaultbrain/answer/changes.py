@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from vaultbrain.answer.citing import link
 from vaultbrain.answer.wording import Words
 from vaultbrain.vault.markdown import wikilink
 
@@ -85,9 +86,11 @@ def what_changed(before: AnswerRow, after: AnswerRow) -> tuple[str, ...]:
 def _line(name: str, memos: Sequence[CitedMemo], words: Words, *, linked: bool = True, labelled: bool = False) -> str:
     if not memos:
         return ""
-    shown = [link_to_cited(memo) if linked else f"\\#{memo.memo_id}" for memo in memos]
+    shown = [link_to_cited(memo) if linked else link(memo.memo_id, "") for memo in memos]
     if labelled:
-        shown = [words("weighs", link=link, label=words(memo.label)) for link, memo in zip(shown, memos, strict=True)]
+        shown = [
+            words("weighs", link=linked_memo, label=words(memo.label)) for linked_memo, memo in zip(shown, memos, strict=True)
+        ]
     return words(name, links=_named(shown, words))
 
 
@@ -98,7 +101,7 @@ def _named(items: Sequence[str], words: Words) -> str:
 
 def link_to_cited(memo: CitedMemo) -> str:
     """``[[path#^anchor|#id]]``, or ``#id`` for a memo without a note."""
-    return wikilink(memo.note.removesuffix(".md"), memo.anchor or None, f"#{memo.memo_id}") if memo.note else f"\\#{memo.memo_id}"
+    return link(memo.memo_id, memo.note, memo.anchor)
 
 
 def mended_text(text: str, row: AnswerRow, places: Mapping[str, Place]) -> str:

@@ -13,7 +13,7 @@ true but said in words that no memo uses, or in another language than the memo's
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -71,6 +71,29 @@ class Sentence:
 
     text: str
     memo_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Checked sentences. ``themes``: index of the theme in the request (from 0) → its sentences; only themes that have some.
+
+    ``reasons``: how many sentences were dropped, by ``Fault``; ``unknown_marks``: marks that named no given memo, or one that has
+    nothing to do with the sentence. ``given``: memos that the model saw, in whole or in part; ``withheld``: how many it was not
+    to see. Tokens are None when not counted, or when nothing was asked.
+    """
+
+    conclusion: tuple[Sentence, ...] = ()
+    themes: Mapping[int, tuple[Sentence, ...]] = field(default_factory=dict)
+    reasons: Mapping[Fault, int] = field(default_factory=dict)
+    unknown_marks: int = 0
+    given: tuple[str, ...] = ()
+    withheld: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+    @property
+    def dropped(self) -> int:
+        return sum(self.reasons.values())
 
 
 # words

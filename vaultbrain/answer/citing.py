@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import columns, masked
+from vaultbrain.answer.pieces import masked
 from vaultbrain.memo import without_tags
-from vaultbrain.vault.markdown import neutralise, plain_text, wikilink
+from vaultbrain.vault.markdown import columns, fitting, neutralise, plain_text, wikilink
 from vaultbrain.vault.memo_note import local_date
 
 if TYPE_CHECKING:
@@ -77,23 +77,13 @@ def cut_at_clause(text: str, width: int) -> str:
     """At most ``width`` columns of the text and ``…``; more only when it begins with an address or a link that is longer."""
     if columns(text) <= width:
         return text
-    end = _last_end(text, width) or _between_words(masked(text), _within(text, width))
+    end = _last_end(text, width) or _between_words(masked(text), fitting(text, width))
     return _LOOSE_END.sub("", text[:end]) + "…"
-
-
-def _within(text: str, width: int) -> int:
-    """How many characters have room."""
-    used = 0
-    for place, character in enumerate(text):
-        used += columns(character)
-        if used > width:
-            return place
-    return len(text)
 
 
 def _last_end(text: str, width: int) -> int:
     """Where the last whole sentence ends that fills half of the room, else the last clause that fills some of it; else 0."""
-    whole, within = masked(text), _within(text, width)
+    whole, within = masked(text), fitting(text, width)
     for pattern, least in ((_SENTENCE_END, _LEAST_OF_SENTENCES), (_CLAUSE_END, _LEAST_FILLED)):
         ends = [found.start() for found in pattern.finditer(whole[: within + 1]) if found.start() <= within]
         if ends and columns(text[: ends[-1]]) >= least * width:

@@ -27,6 +27,7 @@ from vaultbrain.vault.note import Date, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vaultbrain.answer.checking import Sentence
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.sections import Arranged, Item, Section
     from vaultbrain.retrieve.search import SearchResult
@@ -203,11 +204,12 @@ def _writer_as_json(context: AnswerContext) -> dict[str, Any] | None:
         "themes": {str(number): _sentences_as_json(found) for number, found in sorted(written.themes.items())},
         "given": list(written.given),
         "dropped": written.dropped,
+        "unknown_marks": written.unknown_marks,
         "withheld": written.withheld,
         "prompt_tokens": written.prompt_tokens,
         "completion_tokens": written.completion_tokens,
     }
 
 
-def _sentences_as_json(sentences: Sequence[Any]) -> list[dict[str, Any]]:
+def _sentences_as_json(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
     return [{"text": sentence.text, "memo_ids": list(sentence.memo_ids)} for sentence in sentences]

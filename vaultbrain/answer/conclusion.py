@@ -19,14 +19,16 @@ from vaultbrain.answer.best import (
 )
 from vaultbrain.answer.citing import QUOTE_COLUMNS, inline, link_to, links_of, shown_line, shown_quote, shown_title
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
-from vaultbrain.answer.pieces import ADDRESS, columns, says_something
+from vaultbrain.answer.pieces import ADDRESS, says_something
 from vaultbrain.answer.topic import said_filters, shown_word, unmet_words
 from vaultbrain.retrieve.fusion import STRONG, WEAK
+from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from vaultbrain.answer.context import AnswerContext, WrittenSentence
+    from vaultbrain.answer.checking import Sentence
+    from vaultbrain.answer.context import AnswerContext
     from vaultbrain.answer.pieces import Piece
     from vaultbrain.answer.sections import Arranged
     from vaultbrain.answer.wording import Words
@@ -60,7 +62,7 @@ def conclude(result: SearchResult, context: AnswerContext, arranged: Arranged, w
     return [*sentences, *(besides(arranged, words) if besides else ())]
 
 
-def with_links(sentence: WrittenSentence, hits: Sequence[Hit]) -> str:
+def with_links(sentence: Sentence, hits: Sequence[Hit]) -> str:
     """A model's sentence, inert, with links to the memos that it rests on."""
     return " ".join([inline(sentence.text), *links_of(sentence.memo_ids, hits)])
 

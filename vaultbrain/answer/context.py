@@ -6,7 +6,7 @@ Pure values.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vaultbrain.answer.material import Material
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from vaultbrain.answer.checking import Written
     from vaultbrain.retrieve.search import Hit
 
 INVENTORY, MATCH, EXPLORE = "inventory", "match", "explore"
@@ -29,37 +30,6 @@ class Reading:
     changed: tuple[str, ...] = ()
     changed_unused: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-
-
-class WrittenSentence(Protocol):
-    """A sentence of a language model, with the memos that it rests on."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def memo_ids(self) -> Sequence[str]: ...
-
-
-class WrittenText(Protocol):
-    """What a language model wrote and was checked. ``themes``: number of the theme → sentences; ``given``: memos that it saw.
-
-    Tokens are None when nobody counted them.
-    """
-
-    @property
-    def conclusion(self) -> Sequence[WrittenSentence]: ...
-    @property
-    def themes(self) -> Mapping[int, Sequence[WrittenSentence]]: ...
-    @property
-    def given(self) -> Sequence[str]: ...
-    @property
-    def dropped(self) -> int: ...
-    @property
-    def withheld(self) -> int: ...
-    @property
-    def prompt_tokens(self) -> int | None: ...
-    @property
-    def completion_tokens(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +56,5 @@ class AnswerContext:
     age_days: int | None = None
     changes: Sequence[str] = ()
     changed_since: str = ""
-    written: WrittenText | None = None
+    written: Written | None = None
     writer_failed: str = ""

@@ -121,12 +121,6 @@ def region_as_written(text: str) -> str:
     return region if read_properties(text).get("vb_text") == digest_of(region) else ""
 
 
-def is_note_of(vault: Vault, path: str, answer_id: str) -> bool:
-    try:
-        text = vault.read(path)
-    except NoteUnreadable:
-        return False
-    return text is not None and f'vb_answer: "{answer_id}"' in text and read_properties(text).get("vb_answer") == answer_id
 
 
 def find_note(vault: Vault, row: AnswerRow) -> tuple[str, str | None]:
@@ -134,7 +128,7 @@ def find_note(vault: Vault, row: AnswerRow) -> tuple[str, str | None]:
 
     Raises ``NoteUnreadable``.
     """
-    if is_note_of(vault, row.path, row.answer_id):
+    if _answer_in(vault, row.path) == row.answer_id:
         return row.path, vault.read(row.path)
     found = vault.find_answer_notes().get(row.answer_id, [])
     if not found:

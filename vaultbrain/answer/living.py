@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.answer.ask import Asked, AskOptions, ask, question_key, sources_now
 from vaultbrain.answer.changes import Place, in_words, mended_citations, mended_text, staleness
+from vaultbrain.answer.citing import link
 from vaultbrain.answer.delivery import base_region, digest_of, find_note, forget, number_of, region_as_written
 from vaultbrain.errors import AnswerNotFound, NoteUnreadable, WriteFailed
 from vaultbrain.index.answers import FRESH, REMOVED, STALE, AnswerRow
-from vaultbrain.vault.markdown import wikilink
 from vaultbrain.vault.note import read_properties, read_region, update_note
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _as_of_now(parts: LivingParts, row: AnswerRow, places: Mapping[str, Place]) 
 
 
 def _status_properties(row: AnswerRow) -> dict[str, Value]:
-    links = [wikilink(m.note.removesuffix(".md"), None, f"#{m.memo_id}") for m in row.cited if m.note and m.label]
+    links = [link(memo.memo_id, memo.note) for memo in row.cited if memo.note and memo.label]
     properties: dict[str, Value] = {"vb_status": row.status, "vb_memos": links, "vb_text": digest_of(row.region)}
     return properties | ({"vb_stale": row.reason} if row.status == STALE else {})
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import Piece, bare_line, columns, leans, says_something, sentences
+from vaultbrain.answer.pieces import Piece, bare_line, leans, says_something, sentences
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
+from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
 
 from vaultbrain.index.fold import fold
 from vaultbrain.memo import without_tags
-from vaultbrain.vault.markdown import split_blocks
+from vaultbrain.vault.markdown import columns, split_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,11 +117,6 @@ def _with_lead(pieces: Sequence[Piece], lead: str, anchor: str) -> list[Piece]:
 def leans(text: str) -> bool:
     """Whether a sentence speaks of one that is not there."""
     return bool(_LEANS.search(fold(text.lstrip('*_~=“"「『（('))))
-
-
-def columns(text: str) -> int:
-    """How wide text is; a Chinese character takes two."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def masked(text: str) -> str:

@@ -172,11 +172,13 @@ def _writer(result: SearchResult, context: AnswerContext, words: Words) -> Itera
     written = context.written
     if written is None:
         return
-    if written.conclusion or any(written.themes.values()):
-        links = links_of(written.given, result.hits)
-        yield words("written", links=words("list_join").join(links))
+    if links := links_of(written.given, result.hits):
+        name = "written" if written.conclusion or any(written.themes.values()) else "written_given"
+        yield words(name, links=words("list_join").join(links))
     if written.dropped:
         yield words("written_dropped", count=written.dropped)
+    if written.unknown_marks:
+        yield words("written_marks", count=written.unknown_marks)
     if written.withheld:
         yield words("written_withheld", count=written.withheld)
     prompt, completion = written.prompt_tokens or 0, written.completion_tokens or 0

@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.citing import TITLE_COLUMNS, inline
-from vaultbrain.answer.pieces import columns
 from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.query import as_typed
+from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
     from vaultbrain.answer.context import AnswerContext

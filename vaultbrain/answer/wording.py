@@ -234,6 +234,12 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "結論和主題下的句子由模型寫成，依據這些 memo：{links}",
         "Conclusion and theme sentences were written by a model from these memos: {links}",
     ),
+    "written_given": ("交给模型的 memo：{links}", "交給模型的 memo：{links}", "Memos given to the model: {links}"),
+    "written_marks": (
+        "模型标的 {count} 个出处不成立，已去掉",
+        "模型標的 {count} 個出處不成立，已去掉",
+        "Sources named by the model that do not hold, taken off: {count}",
+    ),
     "written_dropped": (
         "模型的 {count} 句话没有依据，已去掉",
         "模型的 {count} 句話沒有依據，已去掉",

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
-from vaultbrain.answer.checking import Asked, Evidence, Fault, Sentence, check
+from vaultbrain.answer.checking import Asked, Evidence, Fault, Sentence, Written, check
 from vaultbrain.answer.citing import shown_date
 from vaultbrain.answer.reply import read_reply
 from vaultbrain.chat import ask_chat, without_thoughts
@@ -122,29 +122,6 @@ class WriteRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """Checked sentences. ``themes``: index of the theme in the request (from 0) → its sentences; only themes that have some.
-
-    ``reasons``: how many sentences were dropped, by ``Fault``; ``unknown_marks``: marks that named no given memo, or one that has
-    nothing to do with the sentence. ``given``: memos that the model saw, in whole or in part; ``withheld``: how many it was not
-    to see. Tokens are None when not counted, or when nothing was asked.
-    """
-
-    conclusion: tuple[Sentence, ...] = ()
-    themes: Mapping[int, tuple[Sentence, ...]] = field(default_factory=dict)
-    reasons: Mapping[Fault, int] = field(default_factory=dict)
-    unknown_marks: int = 0
-    given: tuple[str, ...] = ()
-    withheld: int = 0
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-    @property
-    def dropped(self) -> int:
-        return sum(self.reasons.values())
-
-
-@dataclass(frozen=True, slots=True)
 class _Shown:
     """A memo as the model sees it: ``text`` cut and cleaned, ``left_out`` characters missing of it."""
 
@@ -157,8 +134,8 @@ class _Shown:
 def write(model: ChatModel, request: WriteRequest, exclusions: Exclusions) -> Written:
     """What the model writes and the memos hold. Asks once; not at all when no memo may be sent, and then nothing is written.
 
-    Raises ``ChatFailed`` when the server fails or nothing of its reply can be used; then with the facts ``dropped``, ``given``,
-    ``withheld``, ``prompt_tokens`` and ``completion_tokens`` as well.
+    Raises ``ChatFailed`` when the server fails or nothing of its reply can be used; then with the fact ``written``: what was
+    given, dropped and spent.
     """
     passages = [p for p in request.passages if may_be_sent(p.memo, p.folder, exclusions)]
     withheld = len(request.passages) - len(passages)
@@ -202,11 +179,7 @@ def _nothing_left(model: ChatModel, written: Written) -> ChatFailed:
         address=model.public_address,
         reason=f"none of its sentences can be used: {reasons}" if reasons else "its answer holds no sentence",
         next="",
-        dropped=written.dropped,
-        given=written.given,
-        withheld=written.withheld,
-        prompt_tokens=written.prompt_tokens,
-        completion_tokens=written.completion_tokens,
+        written=written,
     )
 
 

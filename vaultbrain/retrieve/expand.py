@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
@@ -222,5 +223,6 @@ def share_of(word: str, topic: str) -> float:
     return min(1.0, _weight(word) / whole) if whole else 0.0
 
 
+@lru_cache(maxsize=16)  # of a whole passage it is asked once for each of its words
 def _weight(text: str) -> float:
     return sum(map(len, _CHINESE.findall(text))) + _WORD_WEIGHT * len(_LATIN.findall(text))

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from vaultbrain.vault.generated import Generated
-from vaultbrain.vault.markdown import escape_display, plain_text
+from vaultbrain.vault.markdown import columns, escape_display, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -249,12 +248,8 @@ def _id(kind: str, what: str) -> str:
 
 def _text_height(text: str, width: int) -> int:
     per_line = int((width - 2 * _MARGIN) / _CHARACTER)
-    lines = sum(max(1, -(-_columns(line) // per_line)) for line in plain_text(text).split("\n"))
+    lines = sum(max(1, -(-columns(line) // per_line)) for line in plain_text(text).split("\n"))
     return max(_LEAST_HEIGHT, lines * _LINE + 2 * _MARGIN)
-
-
-def _columns(line: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
 
 
 def _read(text: str) -> dict[str, Any] | str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from vaultbrain.vault.generated import words_in
-from vaultbrain.vault.markdown import escape_display, neutralise, wikilink
+from vaultbrain.vault.markdown import escape_display, fitting, neutralise, wikilink
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,13 +192,5 @@ def mermaid_label(text: str) -> str:
     """``text`` as it can stand between quotes in a Mermaid chart within a fence; full-width look-alikes stand for ASCII marks."""
     line = "".join(c for c in escape_display(text) if unicodedata.category(c)[0] not in "CZ" or c == " ").strip()
     line = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" and not (c.isalnum() or c in "-_/.") else c for c in line)
-    return _cut(line) or "?"
-
-
-def _cut(text: str) -> str:
-    used = 0
-    for position, character in enumerate(text):
-        used += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if used > _TAG_WIDTH:
-            return f"{text[:position].rstrip()}…"
-    return text
+    end = fitting(line, _TAG_WIDTH)
+    return (f"{line[:end].rstrip()}…" if end < len(line) else line) or "?"

@@ -1,11 +1,12 @@
 """The Markdown of a memo in one place: neutral text, blocks, anchors (from ``neutralise`` and ``anchors``), and inline words.
 
-Pure. Decides by itself only how a line reads without its marks and how a wikilink is spelled.
+Pure. Decides by itself only how a line reads without its marks, how wide it is, and how a wikilink is spelled.
 """
 
 from __future__ import annotations
 
 import re
+from unicodedata import east_asian_width
 from urllib.parse import quote
 
 from vaultbrain.vault.anchors import align_numbers, anchor_id, anchor_text, anchorable, normalise, read_anchors, strip_anchors
@@ -18,7 +19,9 @@ __all__ = [
     "anchor_id",
     "anchor_text",
     "anchorable",
+    "columns",
     "escape_display",
+    "fitting",
     "neutralise",
     "normalise",
     "plain_text",
@@ -29,6 +32,7 @@ __all__ = [
 ]
 
 _ZERO_WIDTH_SPACE = "\u200b"
+_WIDE = "WF"  # Unicode Standard Annex #11
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 #: Escaped characters move here (a plane for private use) while marks are dropped, and back afterwards.
 _SHELTER = 0x10F000
@@ -68,6 +72,21 @@ def plain_text(markdown: str) -> str:
         for pattern in _EMPHASIS:
             text = pattern.sub(r"\2", text)
     return _SHELTERED.sub(lambda m: chr(ord(m[0]) - _SHELTER), text).strip()
+
+
+def columns(text: str) -> int:
+    """How wide text is; a Chinese character takes two."""
+    return sum(2 if east_asian_width(character) in _WIDE else 1 for character in text)
+
+
+def fitting(text: str, width: int) -> int:
+    """How many characters of the beginning take at most ``width`` columns."""
+    used = 0
+    for place, character in enumerate(text):
+        used += columns(character)
+        if used > width:
+            return place
+    return len(text)
 
 
 def _sheltered(code: str) -> str:

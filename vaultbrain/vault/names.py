@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from vaultbrain.memo import without_tags
-from vaultbrain.vault.markdown import plain_text
+from vaultbrain.vault.markdown import fitting, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -68,13 +68,11 @@ def _safe(text: str) -> str:
 
 def _cut(text: str, width: int) -> str:
     """At most ``width`` columns, ended at a clause where one ends in the second half."""
-    used = 0
-    for position, character in enumerate(text):
-        used += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if used > width:
-            ends = [match.start() for match in _CLAUSE_END.finditer(text, position // 2, position)]
-            return text[: ends[-1] if ends else position].rstrip(_PUNCTUATION + "(（")
-    return text
+    room = fitting(text, width)
+    if room == len(text):
+        return text
+    ends = [match.start() for match in _CLAUSE_END.finditer(text, room // 2, room)]
+    return text[: ends[-1] if ends else room].rstrip(_PUNCTUATION + "(（")
 
 
 def _joined(head: str, tail: str) -> str:
