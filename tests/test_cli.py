@@ -596,6 +596,17 @@ def test_stdout_prints_the_answer_and_writes_nothing(mirrored: Shell) -> None:
     assert hash_tree(mirrored.vault) == before
 
 
+def test_a_chat_model_that_is_away_is_said_and_the_answer_is_there(mirrored: Shell) -> None:
+    """Exit code 3, why in one line on stderr, the path on stdout, the note in the memos' own words."""
+    done = mirrored(
+        "ask", "有哪些观影的资源", VAULTBRAIN_LLM_BASE_URL="http://127.0.0.1:9/v1", VAULTBRAIN_LLM_MODEL="m", **NO_MODEL
+    )
+    assert done.code == 3
+    expected = "note: The chat model wrote nothing that can be used (Connection refused); the answer is in the memos' own words.\n"
+    assert done.err == expected
+    assert "## 引用来源" in Path(done.out.rstrip("\n")).read_text("utf-8")
+
+
 def test_refresh_says_what_it_did(mirrored: Shell) -> None:
     """Nothing stale; a named note; a note that is none; both ways of naming at once."""
     path = mirrored("ask", "帮我找和观影有关的资源", **NO_MODEL).out.rstrip("\n")

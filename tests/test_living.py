@@ -180,6 +180,40 @@ def test_words_inside_the_region_survive_a_refresh(server: CFlowServer, films: H
     assert "「2026 年想看的三部」" in path.read_text("utf-8")
 
 
+def test_a_line_beside_ours_stays_in_its_place_however_often_the_answer_changes(server: CFlowServer, films: Home) -> None:
+    """No callout, no copy of our own lines: it was only added."""
+    asked = films.brain().ask(QUESTION)
+    path = note(films, asked)
+    path.write_text(path.read_text("utf-8").replace("## 按主题整理\n", "我的补充。\n\n## 按主题整理\n"), encoding="utf-8")
+    for year in (2026, 2027, 2028):
+        server.edit(123, f"豆瓣片单备份\n\n「{year} 年想看的三部」 #观影")
+        films.brain().sync()
+        (done,) = films.brain().refresh()
+        assert (done.missing, done.is_partial) == ((), False)
+    text = path.read_text("utf-8")
+    assert text.index("「2028 年") < text.index("我的补充。\n\n## 按主题整理") < text.index("## 引用来源")
+    assert "both sides" not in text
+
+
+def test_a_line_of_ours_that_both_changed_is_kept_once_and_said(server: CFlowServer, films: Home) -> None:
+    """The person rewrote a line of the answer: theirs stands in one callout, after any number of refreshes."""
+    asked = films.brain().ask(QUESTION)
+    path = note(films, asked)
+    line = next(line for line in path.read_text("utf-8").split("\n") if line.startswith("CFlow 中"))
+    path.write_text(path.read_text("utf-8").replace(line, "我改写的结论。"), encoding="utf-8")
+    partly = []
+    for year in (2026, 2027, 2028):
+        server.edit(123, f"豆瓣片单备份\n\n「{year} 年想看的三部」 #观影")
+        films.brain().sync()
+        (done,) = films.brain().refresh()
+        partly.append(done.is_partial)
+    assert partly[0]
+    text = path.read_text("utf-8")
+    assert text.count("我改写的结论。") == 1
+    assert text.count("both sides") == 1
+    assert "> > " not in text
+
+
 def test_a_second_refresh_changes_nothing(server: CFlowServer, films: Home) -> None:
     """The callout stays until something changes again."""
     asked = films.brain().ask(QUESTION)
@@ -307,6 +341,19 @@ def test_a_passage_is_remembered_for_the_refresh(films: Home) -> None:
     (done,) = films.brain().refresh([asked.path])
     assert done.as_json["mode"] == "match"
     assert [s["memo_id"] for s in done.as_json["sources"]] == [s["memo_id"] for s in asked.as_json["sources"]]
+
+
+def test_a_new_memo_on_one_part_of_a_passage_makes_its_answer_stale(server: CFlowServer, films: Home) -> None:
+    """What the passage as a whole does not find, its parts do."""
+    passage = "\n\n".join(
+        f"{words}，这一段说的全是这一件事，没有别的，写长一点好让它自己成一部分。"
+        for words in ("豆瓣片单", "蝴蝶兰浇水", "跑步膝盖")
+    )
+    asked = films.brain().ask("和这段有关的", passage=passage)
+    assert properties(note(films, asked))["vb_status"] == "fresh"
+    new = server.add("蝴蝶兰浇水：一周一次，浇透")["id"]
+    films.brain().sync()
+    assert str(new) in str(properties(note(films, asked)).get("vb_stale"))
 
 
 # accidents

@@ -28,6 +28,7 @@ CONNECT_TIMEOUT_S = 5.0
 MAX_MESSAGE_CHARS = 200
 
 _KEY = re.compile(r"[!-~]*")
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,18 @@ def _ask(model: ChatModel, system: str, user: str, optional: dict[str, Any]) -> 
     except httpx.TimeoutException as error:
         raise _Useless(f"no answer within {model.timeout_s:g} s") from error
     except httpx.HTTPError as error:
-        raise _Useless(str(error) or type(error).__name__, "Start the chat server, or correct llm.base_url.") from error
+        raise _Useless(_bare_reason(error), "Start the chat server, or correct llm.base_url.") from error
     except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
         # An address that cannot be read, proxy variables of an unknown kind, a certificate file that is not there.
         raise _Useless(
             "the address, or the proxy or certificate settings of the environment, cannot be used", _COMPARE
         ) from error
     return _read_answer(status, body)
+
+
+def _bare_reason(error: Exception) -> str:
+    """Without the number that the system gives it."""
+    return _ERRNO.sub("", str(error)) or type(error).__name__
 
 
 def _open_client(model: ChatModel) -> httpx.Client:

@@ -259,7 +259,7 @@ def complaint_about(name: str, value: Any) -> str:
 
 
 def _heading_complaint(value: str) -> str:
-    return "must be one line of words, without #" if "\n" in value or "#" in value or "%%" in value else ""
+    return "must be one line of words, without # or %%" if "\n" in value or "#" in value or "%%" in value else ""
 
 
 def _across(values: Mapping[str, Any]) -> list[str]:

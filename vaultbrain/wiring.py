@@ -433,7 +433,7 @@ class Brain:
         """What shows an answer besides its note; whatever of it fails is said and stops nothing."""
         from vaultbrain.views import draw_canvas, link_daily
 
-        parts, notices = self._view_parts(catalog), []
+        parts, notices = self._view_parts(catalog), list(asked.missing)
         with self._answers_lock():
             if (canvas or asked.row.canvas) and (reason := draw_canvas(parts, asked, is_asked_for=canvas)):
                 notices.append(f"The canvas beside {asked.path} was left as it is: {reason}.")

@@ -15,7 +15,7 @@ from vaultbrain.answer.changes import what_changed
 from vaultbrain.answer.compose import TEMPLATE, choose_language, choose_mode, compose
 from vaultbrain.answer.context import MATCH, AnswerContext
 from vaultbrain.answer.delivery import Overtaken, deliver, find_standing
-from vaultbrain.answer.gathering import MAX_SOURCES, gather, worth_citing
+from vaultbrain.answer.gathering import find_sources, gather
 from vaultbrain.answer.matching import parts_of
 from vaultbrain.index.answers import AnswerRow, CitedMemo
 from vaultbrain.index.fold import fold
@@ -73,7 +73,7 @@ class Asked:
     """``path`` is relative to the vault, and empty when nothing was to be written; ``text`` is the whole note as composed.
 
     ``changes`` say what is new since the note's last version. ``writer_failed``: why the model's text is missing.
-    ``notices`` are sentences that a person should read once, those of them that tell what is ``missing`` first.
+    ``notices`` are sentences that a person should read once; those that tell what is ``missing`` are among them.
     """
 
     path: str
@@ -90,7 +90,7 @@ class Asked:
 
     @property
     def is_partial(self) -> bool:
-        """Whether something that was wanted is not there: the model's text, the canvas, the daily note's link."""
+        """Whether something is not as wanted: the model's text, canvas, the daily note's link, the person's lines in place."""
         return bool(self.writer_failed or self.missing)
 
 
@@ -117,8 +117,10 @@ def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow 
     row = replace(row, region=parts.templates.render(TEMPLATE, answer.values))
     delivered = deliver(parts.delivery, row, standing, answer.properties, writes=options.writes)
     is_update = standing.text is not None
+    clash = (f"{delivered.path}: lines of yours met a change; they stand in a callout.",) if delivered.clashes else ()
     as_json = {"path": delivered.path, "question": question, **answer.as_json, "updated": is_update}
-    return Asked(delivered.path, delivered.text, gathered.result, delivered.row, answer, is_update, changes, failed, as_json)
+    asked = Asked(delivered.path, delivered.text, gathered.result, delivered.row, answer, is_update, changes, failed, as_json)
+    return replace(asked, missing=clash)
 
 
 def _passage_parts(options: AskOptions, mode: str) -> tuple[str, ...]:
@@ -127,8 +129,8 @@ def _passage_parts(options: AskOptions, mode: str) -> tuple[str, ...]:
 
 def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:
     """The ids of the memos that an answer to the row's question would cite now, without reading any of them."""
-    cited, _ = worth_citing(parts.search(row.passage or row.question, row.variants, MAX_SOURCES).hits)
-    return [hit.memo_id for hit in cited]
+    passage_parts = _passage_parts(AskOptions(passage=row.passage), row.mode)
+    return [hit.memo_id for hit in find_sources(parts, row.passage or row.question, row.variants, passage_parts)[1]]
 
 
 #: What may differ in the same question. Not what makes a filter, and not what is part of a word: C++, 2.5.

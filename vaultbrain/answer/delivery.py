@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from vaultbrain.index.answers import AnswerRow, AnswerShelf
-    from vaultbrain.vault.note import Value
+    from vaultbrain.vault.note import UpdatedNote, Value
     from vaultbrain.vault.vault import Vault
 
 
@@ -50,11 +50,15 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """``path`` is empty when nothing was to be written; ``row`` is as recorded, or as it would be."""
+    """``path`` is empty when nothing was to be written; ``row`` is as recorded, or as it would be.
+
+    ``clashes`` counts places where the person and the new answer changed the same lines.
+    """
 
     path: str
     text: str
     row: AnswerRow
+    clashes: int = 0
 
 
 def find_standing(parts: DeliveryParts, row: AnswerRow, before: AnswerRow | None, *, is_new: bool) -> Standing:
@@ -121,8 +125,6 @@ def region_as_written(text: str) -> str:
     return region if read_properties(text).get("vb_text") == digest_of(region) else ""
 
 
-
-
 def find_note(vault: Vault, row: AnswerRow) -> tuple[str, str | None]:
     """(path, text) of the row's note, wherever it is now; the text is None when the person deleted it.
 
@@ -148,7 +150,7 @@ def deliver(
     fresh = new_note(ours, row.region)
     if not writes:
         updated = _updated(row, standing, ours)
-        return Delivered("", updated[0] if updated else fresh, row)
+        return Delivered("", updated.text if updated else fresh, row)
     with parts.lock():
         if _is_overtaken(parts, own_id, standing):
             raise Overtaken
@@ -196,26 +198,24 @@ def _replace(parts: DeliveryParts, row: AnswerRow, standing: Standing, propertie
     updated = _updated(row, standing, properties)
     if updated is None:
         return _create(parts, row, properties, new_note(properties, row.region))
-    text, entries = updated
-    if text != current:
-        parts.vault.replace(standing.path, text)
-    row = replace(row, status=FRESH, properties=lists_of(properties) | entries)
+    if updated.text != current:
+        parts.vault.replace(standing.path, updated.text)
+    row = replace(row, status=FRESH, properties=lists_of(properties) | updated.entries)
     parts.answers.write(row)
-    return Delivered(standing.path, text, row)
+    return Delivered(standing.path, updated.text, row, updated.clashes)
 
 
-def _updated(row: AnswerRow, standing: Standing, properties: Mapping[str, Value]) -> tuple[str, dict[str, list[str]]] | None:
-    """The standing note's new text and our entries in shared lists; None without one, or when its markers are gone."""
+def _updated(row: AnswerRow, standing: Standing, properties: Mapping[str, Value]) -> UpdatedNote | None:
+    """The standing note brought up to date; None without one, or when its markers are gone."""
     if standing.row is None or standing.text is None:
         return None
-    updated = update_note(
+    return update_note(
         standing.text,
         base_region=base_region(standing.row, standing.text),
         region=row.region,
         properties=properties,
         base_properties=standing.row.properties | {"vb_stale": []},
     )
-    return (updated.text, updated.entries) if updated else None
 
 
 def base_region(row: AnswerRow, text: str) -> str:

@@ -83,11 +83,11 @@ class Gathered:
 
 def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str] = ()) -> Gathered:
     """Searches, reads in full, and makes sure of every link. A server that is away is no error: ``reading`` says so."""
-    result, hits, further, part_hits = _search(parts, query, variants, passage_parts)
+    result, hits, further, part_hits = find_sources(parts, query, variants, passage_parts)
     read_for = choose_reading(hits, lambda memo_ids: _upwards(parts, memo_ids))
     reading = _read_in_full(parts, list(read_for))
     if reading.changed:
-        result, hits, further, part_hits = _search(parts, query, variants, passage_parts)
+        result, hits, further, part_hits = find_sources(parts, query, variants, passage_parts)
     notes = _Notes(parts.vault)
     memos = parts.mirrored(list(dict.fromkeys([*(hit.memo_id for hit in hits), *read_for])))
     result = replace(
@@ -115,7 +115,7 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_p
 _Hits = tuple["Hit", ...]
 
 
-def _search(
+def find_sources(
     parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str]
 ) -> tuple[SearchResult, _Hits, _Hits, tuple[_Hits, ...]]:
     """(result, cited, further, those of each part). What a part of a passage finds may be lost in the whole."""

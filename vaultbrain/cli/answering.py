@@ -38,7 +38,9 @@ MODES = ("auto", "inventory", "match", "explore")
 #: Columns of running text beyond which the eye loses the line.
 _WIDEST = 100
 #: Links of ours in the two forms of ``vault.markdown.wikilink``; addresses of the web are left as they are.
-_LINK = re.compile(r"\[\[[^\[\]|]*\|([^\[\]]*)\]\]|\[([^\[\]]*)\]\((?![a-z]+://)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_LINK = re.compile(
+    r"(?<!\\)\[\[[^\[\]|]*\|([^\[\]]*)\]\]|(?<!\\)\[([^\[\]]*)(?<!\\)\]\((?![a-z]+://)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+)
 _CALLOUT = re.compile(r"^> \[!\w+\][+-]? (.*)$", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^(> .*\S)$", re.MULTILINE)
 #: A note as it may be named: copied from another note, with or without what follows its name.
@@ -78,7 +80,7 @@ def ask(
     passage = _read_passage(from_file) if from_file else ""
     writes = not (dry_run or stdout)
     asked = brain.ask(question, mode=mode, variants=variant or (), passage=passage, writes=writes, new=new, canvas=canvas)
-    for notice in asked.notices:
+    for notice in (*asked.notices, *_without_model([asked])):
         say(f"note: {notice}")
     if as_json:
         answer_json(asked.as_json)
@@ -90,6 +92,14 @@ def ask(
         if not stdout:
             _tell_place(brain, asked)
     return EXIT_PARTLY if asked.is_partial else 0
+
+
+def _without_model(done: Sequence[Asked]) -> list[str]:
+    """What became of the chat model's sentences, each reason once."""
+    reasons = dict.fromkeys(asked.writer_failed for asked in done if asked.writer_failed)
+    return [
+        f"The chat model wrote nothing that can be used ({reason}); the answer is in the memos' own words." for reason in reasons
+    ]
 
 
 def _tell_place(brain: Brain, asked: Asked) -> None:
@@ -168,7 +178,7 @@ def refresh(
         )
     for path, reason in failed.items():
         say(f"failed: {path} ({reason}); it is as it was")
-    for notice in dict.fromkeys(notice for asked in done for notice in asked.notices):
+    for notice in dict.fromkeys([*(notice for asked in done for notice in asked.notices), *_without_model(done)]):
         say(f"note: {notice}", quiet=quiet)
     if as_json:
         answer_json({"refreshed": [_public_form(asked) for asked in done], "failed": failed})
