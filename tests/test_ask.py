@@ -66,6 +66,14 @@ def test_the_note_speaks_the_language_and_script_of_the_question(films: Home, qu
     assert "影视网站" in text or "ten slow films" in text
 
 
+@pytest.mark.parametrize(
+    ("question", "heading"), [("NAS", "结论"), ("🎬", "结论"), ("tag:movie", "结论"), ("films", "Conclusion")]
+)
+def test_a_question_without_words_is_answered_in_the_language_of_the_memos(films: Home, question: str, heading: str) -> None:
+    """A name in capitals, an emoji, a filter; one English word is English."""
+    assert f"## {heading}\n" in films.brain().ask(question, writes=False).text
+
+
 def test_the_setting_overrides_the_questions_language(films: Home) -> None:
     """``language = "en"`` gives English notes for Chinese questions."""
     assert "## Conclusion" in films.brain(language="en").ask("观影").text

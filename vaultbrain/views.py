@@ -68,15 +68,16 @@ def base_name(folder: str) -> str:
     return f"{folder.rpartition('/')[2]}.base"
 
 
-def _language(parts: ViewParts) -> str:
+def resolved_language(catalog: Catalog, setting: str) -> str:
     """That of the settings, else what most memos are written in; decided once, for names of views must not flip."""
-    if parts.language != "auto":
-        return parts.language
-    known = parts.catalog.read_meta(_LANGUAGE)
+    if setting != "auto":
+        return setting
+    known = catalog.read_meta(_LANGUAGE)
     if not known:
-        votes = Counter(language_of(memo.content) for memo in parts.catalog.newest_memos(_LOOKED_AT))
-        known = min(votes, key=lambda language: (-votes[language], language))
-        parts.catalog.write_meta(_LANGUAGE, known)
+        votes = Counter(language_of(memo.content) for memo in catalog.newest_memos(_LOOKED_AT))
+        known = min(votes, key=lambda language: (-votes[language], language), default="en")
+        if votes:
+            catalog.write_meta(_LANGUAGE, known)
     return known
 
 
@@ -107,7 +108,7 @@ def _home_state(parts: ViewParts) -> HomeState:
     months = Counter(day.rpartition("-")[0] for day in days)
     rows = [row for row in parts.catalog.answers.rows() if row.status != REMOVED]
     return HomeState(
-        language=_language(parts),
+        language=resolved_language(parts.catalog, parts.language),
         memos=len(days),
         tagged=parts.catalog.count_tagged(),
         last_day=days[0] if days else "",
@@ -125,7 +126,7 @@ def _update_base(parts: ViewParts, path: str) -> str:
     standing = parts.vault.read(path)
     if standing is not None and before is None and _OUR_PROPERTY not in standing:
         return "it is a base of your own; rename it to get ours"
-    made = build_base(parts.folder, standing, before, _language(parts))
+    made = build_base(parts.folder, standing, before, resolved_language(parts.catalog, parts.language))
     if made.text is not None:
         parts.vault.replace(path, made.text)
         parts.catalog.write_meta(_BASE, made.text)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, SourceError, UsageProblem, VaultNotFound, WriteFailed
+from vaultbrain.index.answers import STALE
 from vaultbrain.index.answers import VERSION as ANSWERS_VERSION
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
@@ -237,7 +238,7 @@ class Brain:
     def status(self) -> dict[str, Any]:
         """Counts and ages; changes nothing and asks no server."""
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
-            counts = catalog.counts(self.fingerprint)
+            counts, answers = catalog.counts(self.fingerprint), catalog.answers.count_by_status()
             origin = remembered_origin(catalog)
             dimension = catalog.dimension(self.fingerprint)
             return {
@@ -250,6 +251,8 @@ class Brain:
                 "age_s": self._age_s(),
                 "memos_to_index": catalog.count_memos_to_index(self._profile),
                 "vector_store": self._vector_store(dimension).state() if dimension else "absent",
+                "answers": sum(answers.values()),
+                "answers_stale": answers[STALE],
                 **counts,
             }
 
@@ -369,6 +372,7 @@ class Brain:
             parts.source.close()
 
     def _answer_wiring(self, catalog: Catalog) -> AnswerWiring:
+        from vaultbrain.views import resolved_language
         from vaultbrain.wiring_answers import AnswerWiring
 
         settings = self.settings
@@ -384,6 +388,7 @@ class Brain:
             age_s=self._age_s(),
             now=self._now,
             writer=self._chat_model() if settings.llm_base_url and settings.llm_write else None,
+            usual_language=resolved_language(catalog, settings.language),
         )
 
     def _age_answers(self, catalog: Catalog, report: SyncReport, progress: Progress, *, looks_for_new: bool) -> None:

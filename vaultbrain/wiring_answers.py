@@ -63,10 +63,12 @@ class AnswerWiring:
         age_s: float | None,
         now: Callable[[], datetime],
         writer: ChatModel | None,
+        usual_language: str,
     ) -> None:
         self._settings, self._catalog, self._search_parts, self._vault = settings, catalog, parts, vault
         self._mirror_now, self._open_source, self._lock, self._now = mirror_now, open_source, lock, now
         self._templates, self._age_s, self._writer = templates, age_s, writer
+        self._usual_language = usual_language
 
     def asking(self) -> AskParts:
         return AskParts(
@@ -74,6 +76,7 @@ class AnswerWiring:
             delivery=DeliveryParts(self._catalog.answers, self._vault, self._settings.answers_folder, self._lock),
             templates=self._templates,
             language=self._settings.language,
+            usual_language=self._usual_language,
             headings=self._settings.headings,
             model=model_name(self._settings.embedding),
             when=self._search_parts.checked_at,

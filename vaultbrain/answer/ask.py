@@ -50,7 +50,9 @@ class AskOptions:
 
 @dataclass(frozen=True, slots=True)
 class AskParts:
-    """What asking works with. ``when`` is the last sync, readable, and ``age_days`` its age.
+    """What asking works with. ``language`` may be ``auto``; ``usual_language`` is that of most memos.
+
+    ``when`` is the last sync, readable, and ``age_days`` its age.
 
     ``write``, None without a model, takes what was gathered and the extractive answer; it gives the model's text, or None and the
     reason why there is none.
@@ -60,6 +62,7 @@ class AskParts:
     delivery: DeliveryParts
     templates: Templates
     language: str
+    usual_language: str
     headings: Mapping[str, str]
     model: str
     when: str
@@ -153,7 +156,7 @@ def _row(parts: AskParts, question: str, mode: str, options: AskOptions, gathere
         path="",
         question=question,
         mode=mode,
-        language=choose_language(parts.language, question),
+        language=choose_language(parts.language, question, parts.usual_language),
         asked=parts.now().strftime("%Y-%m-%dT%H:%M:%S"),
         passage=options.passage,
         variants=options.variants,

@@ -20,8 +20,10 @@ from vaultbrain.answer.searched import coverage_lines, notices
 from vaultbrain.answer.sections import arrange
 from vaultbrain.answer.wording import HEADINGS, Words
 from vaultbrain.index.fold import fold
+from vaultbrain.index.tokens import is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, language_of, read_query
+from vaultbrain.vault.markdown import fitting
 from vaultbrain.vault.note import Date, Value
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 
 TEMPLATE = "answer.md.j2"
+
+#: Columns of a question in the note's properties: of a passage enough to know it by, of another all that is a question.
+MATCH_COLUMNS, QUESTION_COLUMNS = 120, 2 * LONGEST_WITH_FILTERS
 
 #: Asks how or why: a list is no answer, even where it also says "which". Folded, as the next.
 _EXPLORES = re.compile(r"怎么|如何|为什么|为何|办法|探索|使用场景|值不值|该不该|好不好|\b(?:how|why|explore|should)\b")
@@ -56,8 +61,12 @@ class Answer:
     sections: tuple[Section, ...] = ()
 
 
-def choose_language(setting: str, question: str) -> str:
-    return language_of(question) if setting == "auto" else setting
+def choose_language(setting: str, question: str, usual: str) -> str:
+    """That of the question, unless it is set. Without a word in it (😭, NAS, a filter alone) it is the ``usual`` one."""
+    if setting != "auto":
+        return setting
+    has_words = any(is_cjk(character) or character.islower() for character in read_query(question).sought)
+    return language_of(question) if has_words else usual
 
 
 def choose_mode(question: str, wanted: str) -> str:
@@ -131,11 +140,18 @@ def _respect(item: Item, context: AnswerContext, words: Words) -> str:
     return words("shared", words=words("list_join").join(item.words)) if item.words else words("by_meaning")
 
 
+def _question_shown(context: AnswerContext) -> str:
+    """On one line, and not the whole of a passage: the answer's row keeps that."""
+    question = " ".join(context.question.split())
+    end = fitting(question, MATCH_COLUMNS if context.mode == MATCH else QUESTION_COLUMNS)
+    return question if end >= len(question) else f"{question[:end].rstrip()}…"
+
+
 def _properties(result: SearchResult, context: AnswerContext) -> dict[str, Value]:
     labels = [hit.label for hit in result.hits]
     return {
         "vb_kind": "answer",
-        "vb_question": context.question,
+        "vb_question": _question_shown(context),
         "vb_mode": context.mode,
         "vb_asked": Date(context.now.strftime("%Y-%m-%dT%H:%M:%S")),
         "vb_status": "fresh",

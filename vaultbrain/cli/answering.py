@@ -45,7 +45,7 @@ _CALLOUT = re.compile(r"^> \[!\w+\][+-]? (.*)$", re.MULTILINE)
 _QUOTED_LINE = re.compile(r"^(> .*\S)$", re.MULTILINE)
 #: A note as it may be named: copied from another note, with or without what follows its name.
 _NAMED_AS_LINK = re.compile(r"!?\[\[(?P<wiki>[^\[\]|#]+)[^\[\]]*\]\]|\[[^\[\]]*\]\(<?(?P<encoded>[^<>#]+?)(?:#[^<>]*)?>?\)")
-#: Bytes of a text to compare with. 200 kB are a hundred pages, and take about a minute.
+#: Bytes of a text to compare with. 200 kB are a hundred pages, and take up to half a minute.
 _LONGEST_PASSAGE = 200_000
 
 
@@ -71,6 +71,7 @@ def ask(
     """Answer a question in a note that cites your memos.
 
     The same question asked again brings its note up to date. A long text in place of a question is compared with your memos.
+    Filters may stand in the question, as in search. Put -- before a question that begins with a minus.
     """
     if mode not in MODES:
         raise UsageProblem(what=f"--mode {mode} is not known.", next=f"Use one of: {', '.join(MODES)}")

@@ -26,12 +26,15 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
     age = "never" if found["age_s"] is None else f"{found['checked_at']} ({spoken_time(found['age_s'])} ago)"
     waiting = f"; {counted(found['memos_to_index'], 'memo')} without all vectors" if found["memos_to_index"] else ""
     special = [f"{counted(found[name], noun)} {words}" for name, noun, words in _SPECIAL if found[name]]
+    stale = f", {found['answers_stale']} stale (vaultbrain refresh)" if found["answers_stale"] else ""
     lines = [
         f"vault      {found['vault']}",
         f"source     {found['source']} {found['generation']}".rstrip(),
         f"synced     {age}",
         f"memos      {found['memos']} ({counted(found['notes'], 'note')})",
         f"chunks     {found['chunks_with_vector']} of {found['chunks']} with a vector{waiting}",
+        f"answers    {found['answers']}"
+        + (f", {found['answers_stale']} stale (vaultbrain refresh)" if found["answers_stale"] else ""),
         f"model      {found['model']}",
         f"index      {found['vector_store']}" + (f", {counted(found['outbox'], 'change')} to tell it" if found["outbox"] else ""),
         f"state      {found['state_dir']}",

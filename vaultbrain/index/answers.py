@@ -113,6 +113,12 @@ class AnswerShelf:
         found = self._db.execute("SELECT record FROM answers ORDER BY answer_id").fetchall()
         return [_row_from(json.loads(record)) for (record,) in found]
 
+    def count_by_status(self) -> dict[str, int]:
+        """status → answers, those that the person removed left out."""
+        found = dict.fromkeys((FRESH, STALE), 0)
+        rows = self._db.execute("SELECT json_extract(record, '$.status'), count(*) FROM answers GROUP BY 1")
+        return found | {status: count for status, count in rows if status in found}
+
     def _first(self, query: str, value: str) -> AnswerRow | None:
         found = self._db.execute(query, (value,)).fetchone()
         return _row_from(json.loads(found[0])) if found else None
