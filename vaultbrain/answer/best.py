@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from math import log
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, leans, pieces_of, says_something, without_edge_tags
@@ -18,7 +20,7 @@ from vaultbrain.retrieve.fusion import STRONG
 from vaultbrain.vault.markdown import columns, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from vaultbrain.answer.context import AnswerContext
     from vaultbrain.retrieve.search import Hit, SearchResult
@@ -47,6 +49,10 @@ _ABOUT = 0.3
 #: Columns of a heading that says something.
 _LONG_HEADING = 24
 _HEADING = re.compile(r"#{1,6}[ \t]+([^\n]+)")
+#: Code between ticks, behind a prompt, or a command with its options.
+_CODE = re.compile(
+    r"(`+)[^`]+\1|(?:[$>]|PS>|C:\\>)\s+\S.*|[a-z][!-~]*(?: [!-~]+)* --?[a-z][!-~]*(?: [!-~]+)*(?<![.!?])", re.DOTALL
+)
 #: Characters of a question; a longer one is a passage, whose words are everywhere.
 _LONG_TOPIC = 200
 
@@ -112,9 +118,9 @@ def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked
 
     When nothing speaks for any of them all count a little: the memo was found by its meaning.
     """
-    topic = set(cut(result.query.topic)) if len(result.query.topic) <= _LONG_TOPIC else set[str]()
+    topic = _weights(result)
     scripts = [variant.text for variant in result.coverage.variants if variant.family == "script"]
-    met = set(cut(" ".join([*(word.lstrip("#") for word in hit.matched), *scripts]))) - topic
+    met = set(cut(" ".join([*(word.lstrip("#") for word in hit.matched), *scripts]))).difference(topic)
     found = [_by_words(piece, topic, met) for piece in pieces]
     ranked = [
         Ranked(piece, _relevance(piece, hit, said, len(pieces), is_met=any(found)), said > 0)
@@ -125,9 +131,27 @@ def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked
     return [Ranked(piece, _FEW_PIECES, has_words=False) for piece in pieces]
 
 
-def _by_words(piece: Piece, topic: set[str], met: set[str]) -> float:
+def _weights(result: SearchResult) -> dict[str, float]:
+    """The topic's tokens with what they weigh, 1 in the mean: one that few of the hits hold tells more than one of all of them.
+
+    A token that stands in no excerpt weighs 1.
+    """
+    topic = dict.fromkeys(cut(result.query.topic), 1.0) if len(result.query.topic) <= _LONG_TOPIC else {}
+    held = [_tokens(hit.excerpt) for hit in result.hits]
+    counts = {token: count for token in topic if (count := sum(token in tokens for tokens in held))}
+    rarity = {token: log(1 + (len(held) + 1) / count) for token, count in counts.items()}
+    mean = sum(rarity.values()) / max(len(rarity), 1)
+    return topic | {token: value / mean for token, value in rarity.items()}
+
+
+@lru_cache(maxsize=128)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(cut(fold(text)))
+
+
+def _by_words(piece: Piece, topic: Mapping[str, float], met: set[str]) -> float:
     words = set(cut(fold(f"{piece.lead} {piece.text}")))
-    share = len(words & topic) / len(topic) if topic else 0.0
+    share = sum(weight for token, weight in topic.items() if token in words) / len(topic) if topic else 0.0
     return _TOPIC * share + _MET * min(len(words & met), _ENOUGH_MET) / _ENOUGH_MET
 
 
@@ -166,6 +190,11 @@ def _worth(found: Ranked, hit: Hit, *, any_words: bool) -> float:
         return _LABEL_SHARE * found.relevance
     is_good = width <= high and not is_title and (found.has_words or not any_words)
     return found.relevance + (_SHAPE if is_good else 0.0)
+
+
+def is_code(text: str) -> bool:
+    """Whether the whole of it is a command or code."""
+    return bool(_CODE.fullmatch(text.strip()))
 
 
 def is_bare_address(text: str) -> bool:

@@ -5,12 +5,16 @@ Pure. Every quotation is cut at the end of a clause, says something, and says it
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.best import (
     best_pieces,
     heading_of,
     is_bare_address,
+    is_code,
     is_passing,
     may_answer,
     pieces_by_memo,
@@ -21,7 +25,8 @@ from vaultbrain.answer.citing import QUOTE_COLUMNS, inline, link_to, links_of, s
 from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.answer.pieces import ADDRESS, says_something
 from vaultbrain.answer.topic import said_filters, shown_word, unmet_words
-from vaultbrain.retrieve.fusion import STRONG, WEAK
+from vaultbrain.index.fold import fold
+from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
     from vaultbrain.answer.checking import Sentence
     from vaultbrain.answer.context import AnswerContext
+    from vaultbrain.answer.matching import Touch
     from vaultbrain.answer.pieces import Piece
     from vaultbrain.answer.sections import Arranged
     from vaultbrain.answer.wording import Words
@@ -40,6 +46,10 @@ BEST_PIECES, NAMED_QUESTIONS = 3, 3
 _TRIED = 3
 #: Words of a question from which on a shorter one is worth trying.
 _LONG_QUESTION = 4
+#: Asks for a command or for code, folded: then a line of code is an answer.
+_ASKS_FOR_CODE = re.compile(
+    r"命令|代码|脚本|语法|正则|配置|别名|怎么写|怎么敲|\b(?:commands?|code|scripts?|snippets?|syntax|regex|quer(?:y|ies)|config\w*|alias\w*|sql)\b"
+)
 
 
 def conclude(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> list[str]:
@@ -53,13 +63,16 @@ def conclude(result: SearchResult, context: AnswerContext, arranged: Arranged, w
     sentences = [_count(result, words)]
     if not result.query.topic:
         sentences.append(words("say_newest", best=_best(result, result.hits, context, arranged, words)))
-    elif not (len(result.hits) == 1 and result.hits[0].label == STRONG):
-        name = "say_best" if result.coverage.strong_memos else "say_closest"
+    elif not (worth_reading(result) == 1 and result.hits[0].label == STRONG):
+        name = "say_best" if _strong(result) else "say_closest"
         sentences.append(words(name, best=_best(result, _worth_naming(result.hits), context, arranged, words)))
     else:
         sentences = [words("found_one", best=_best(result, result.hits, context, arranged, words))]
-    besides = {INVENTORY: _addresses, EXPLORE: _explored}.get(context.mode)
-    return [*sentences, *(besides(arranged, words) if besides else ())]
+    if context.mode == INVENTORY:
+        sentences += _addresses(result, arranged, words)
+    if context.mode == EXPLORE:
+        sentences += _explored(arranged, words)
+    return sentences
 
 
 def with_links(sentence: Sentence, hits: Sequence[Hit]) -> str:
@@ -68,17 +81,27 @@ def with_links(sentence: Sentence, hits: Sequence[Hit]) -> str:
 
 
 def worth_reading(result: SearchResult) -> int:
-    """Memos on the subject: all that are strong or related, and of the weak ones those that are cited."""
-    weak = sum(hit.label == WEAK for hit in result.hits)
-    return max(result.coverage.strong_memos + result.coverage.related_memos + weak, len(result.hits))
+    """Memos on the subject: all that are cited, and those strong and related ones that are not."""
+    coverage, labels = result.coverage, [hit.label for hit in result.hits]
+    related = max(0, coverage.related_memos - labels.count(RELATED))
+    return len(labels) + _strong(result) - labels.count(STRONG) + related
+
+
+def _strong(result: SearchResult) -> int:
+    """Strong memos, cited or not."""
+    return max(result.coverage.strong_memos, sum(hit.label == STRONG for hit in result.hits))
 
 
 def _count(result: SearchResult, words: Words) -> str:
-    total, strong = worth_reading(result), result.coverage.strong_memos
+    total, strong = worth_reading(result), _strong(result)
     if not result.query.topic:
-        return words("found_filtered", total=total, filters=words("list_join").join(said_filters(result.query.conditions, words)))
-    name = "found_all" if strong == total else "found" if strong else "found_near" if _is_near(result) else "found_loosely"
-    return words(name, total=total, strong=strong)
+        filters = words("list_join").join(said_filters(result.query.conditions, words))
+        return words("found_filtered" if total > 1 else "found_filtered_one", total=total, filters=filters)
+    if strong == total:
+        return words("found_all", total=total)
+    if strong:
+        return words("found" if strong > 1 else "found_with_one", total=total, strong=strong)
+    return words("found_near" if _is_near(result) else "found_loosely", total=total)
 
 
 def _is_near(result: SearchResult) -> bool:
@@ -104,7 +127,7 @@ def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, arr
     for hit in hits:
         if hit.memo_id in lists:
             text, link = lists[hit.memo_id]
-        elif piece := _piece_to_quote(result, hit, [*heading_of(hit, context), *pieces[hit.memo_id]], shown):
+        elif piece := _piece_to_quote(result, hit, _sayable(hit, context, pieces[hit.memo_id]), shown):
             if named and is_bare_address(piece.text):
                 continue
             shown.append(piece.text)
@@ -115,6 +138,20 @@ def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, arr
         if len(named) == BEST_PIECES:
             break
     return words("clause_join").join(named or map(_titled, hits[:BEST_PIECES]))
+
+
+def _sayable(hit: Hit, context: AnswerContext, pieces: Sequence[Piece]) -> list[Piece]:
+    """Sentences rather than code, or the line that leads it; code itself where nothing else is there or where it is asked for."""
+    found = [*heading_of(hit, context), *pieces]
+    if _ASKS_FOR_CODE.search(fold(context.question)):
+        return found
+    leads = [
+        replace(piece, text=piece.lead, anchor=piece.lead_anchor, lead="", lead_anchor="")
+        for piece in pieces
+        if is_code(piece.text) and piece.lead and not is_code(piece.lead)
+    ]
+    said = [piece for piece in found if not is_code(piece.text)]
+    return said or leads[:1] or found
 
 
 def _piece_to_quote(result: SearchResult, hit: Hit, pieces: Sequence[Piece], shown: Sequence[str]) -> Piece | None:
@@ -148,13 +185,17 @@ def _titled(hit: Hit) -> str:
     return f"{shown_title(hit.title)} {link_to(hit)}"
 
 
-def _addresses(arranged: Arranged, words: Words) -> Iterator[str]:
-    texts = [[item.text, *(line.text for line in item.lines)] for section in arranged.sections for item in section.items]
-    more = sum(item.more for section in arranged.sections for item in section.items)
-    found = [len(ADDRESS.findall(" ".join(lines))) for lines in texts]
-    if any(found):
-        memos = sum(map(bool, found))
-        yield words("say_addresses" if memos > 1 else "say_addresses_one", addresses=sum(found) + more, memos=memos)
+def _addresses(result: SearchResult, arranged: Arranged, words: Words) -> Iterator[str]:
+    """How many addresses there are in what is on the subject; in what is only loosely related nobody counts them."""
+    on_subject = {hit.memo_id for hit in result.hits if hit.label != WEAK}
+    items = [item for section in arranged.sections for item in section.items if item.memo_id in on_subject]
+    found = Counter[str]()
+    for item in items:
+        shown = " ".join([item.text, *(line.text for line in item.lines)])
+        found[item.memo_id] += len(ADDRESS.findall(shown)) + item.more
+    if total := found.total():
+        memos = sum(count > 0 for count in found.values())
+        yield words("say_addresses" if memos > 1 else "say_addresses_one", addresses=total, memos=memos)
 
 
 def _explored(arranged: Arranged, words: Words) -> Iterator[str]:
@@ -166,19 +207,27 @@ def _explored(arranged: Arranged, words: Words) -> Iterator[str]:
 
 
 def _matched(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> list[str]:
-    parts, touched = len(context.passage_parts), sum(bool(part.text and part.touches) for part in arranged.matched)
+    """How many parts are met, and the touches that are surest, one of each memo."""
+    parts, touched = len(context.passage_parts), sum(bool(part.text and part.is_met) for part in arranged.matched)
     total = worth_reading(result)
-    name = "matched_whole" if parts < 2 or not touched else "matched_all" if touched == parts else "matched_parts"
+    if not touched and not _is_near(result):
+        name = "matched_loosely"
+    else:
+        name = "matched_whole" if parts < 2 or not touched else "matched_all" if touched == parts else "matched_parts"
     first = words(name, parts=parts, total=total, touched=touched)
-    closest = {touch.hit.memo_id: touch.sentence for part in arranged.matched for touch in part.touches}
-    named = [(hit, piece) for hit in result.hits[:BEST_PIECES] if (piece := closest.get(hit.memo_id))]
-    best = [
-        _titled(hit)
-        if _is_row(piece.text)
-        else words("best", text=words("quoted", text=shown_quote(piece.text)), link=link_to(hit, piece.anchor))
-        for hit, piece in named
-    ]
+    touches = sorted((t for part in arranged.matched for t in part.touches), key=lambda t: (-t.sureness, t.hit.memo_id))
+    surest = {touch.hit.memo_id: touch for touch in reversed(touches) if touch.sentence or touch.hit.title}
+    named = [touch for touch in touches if surest.get(touch.hit.memo_id) is touch]
+    sure = [touch for touch in named if touch.sureness >= 1] or named
+    best = [_touch_named(touch, words) for touch in sure[:BEST_PIECES]]
     return [first, words("say_closest", best=words("clause_join").join(best))] if best else [first]
+
+
+def _touch_named(touch: Touch, words: Words) -> str:
+    piece = touch.sentence
+    if piece is None or _is_row(piece.text) or is_code(piece.text):
+        return _titled(touch.hit)
+    return words("best", text=words("quoted", text=shown_quote(piece.text)), link=link_to(touch.hit, piece.anchor))
 
 
 # nothing

@@ -1,6 +1,8 @@
 """A passage against memos: its parts, which memo is closest to which of them, and in what words both speak.
 
-Pure. Parts are verbatim pieces of the passage. Words that two texts share are real words, in the memo's written form.
+Pure. Parts are verbatim pieces of the passage. Words that two texts share are real words, in the memo's written form. Decides
+when a part is met: its own search has to find the memo near, or the two have to share words that are not everybody's. A memo that
+is only loosely near is near the whole and meets no part.
 """
 
 from __future__ import annotations
@@ -10,20 +12,28 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import Piece, bare_line, leans, says_something, sentences
+from vaultbrain.answer.pieces import LIST_MARK, Piece, bare_line, leans, says_something, sentences
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
+from vaultbrain.retrieve.fusion import STRONG, WEAK
 from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from vaultbrain.answer.material import Material
     from vaultbrain.retrieve.search import Hit
 
 MIN_PARTS, MAX_PARTS = 2, 6
-#: Columns of a part that stands alone, and up to which a text has one part only.
-_SHORT_COLUMNS, _WHOLE_COLUMNS = 60, 120
+#: Columns up to which a text of one paragraph has one part only.
+_WHOLE_COLUMNS = 120
 MAX_SHARED = 6
+#: Words that a memo and a part have to share for the part to be met without a search that says so.
+LEAST_GROUND = 2
+#: Parts and memos from which on a word that more than this share of them hold is common.
+_MANY_PARTS, _MANY_MEMOS, _COMMON_SHARE = 3, 4, 0.5
+#: Columns from which on a word that is no subject by itself says something: three Chinese characters, a Latin name.
+_TELLING_COLUMNS = 6
 #: Characters of a Chinese word at most.
 _LONGEST_WORD = 6
 #: A group of sentences may be wider than its share by this factor.
@@ -37,6 +47,7 @@ _SHORTEST_LATIN, _NO_BEGINNING = 3, "不没很也都就再把被在是有和与�
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n.*?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^\s*#{1,6}(?:\s|$)")
+_SENTENCE_ENDS = re.compile(r"[。！？!?.…][”’」』）)\"']*\s*$")
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]{2,}")
 _CHINESE_RUN = re.compile(r"[\u3400-\u9fff]+")
@@ -49,6 +60,8 @@ _SAYS_LITTLE = frozenset(
         "东西 很多 有些 其实 之后 之前 以后 以前 最后 开始 只是 还有 不要 不会 不能 今天 明天 昨天 的话 起来 "
         "出来 下来 里面 上面 下面 一点 有点 比较 非常 真的 每天 每次 不用 只要 只有 都是 也是 不过 虽然 于是 "
         "明年 今年 去年 另外 家里 发现 存在 回去 打开 改成 下去 看看 回来 "
+        "朋友 同事 女儿 儿子 爸妈 家人 别人 有人 第一 第二 第三 二次 两次 几次 再次 重新 决定 打算 准备 继续 完成 周末 上午 下午 "
+        "晚上 早上 上次 下次 这次 一年 一天 几天 几个 两个 三个 一起 一直 好像 终于 突然 注意 结果 问了 "
         "这么 那么 为了 其中 还要 就会 不到 一定 大家 直接 一直 管理 情况 事情 问题 希望 最近 "
         "the and for with that this from have has was were are not but you your they them then than when what which who "
         "how why can could will would should into over about just also only more most some any all one two its our out "
@@ -60,19 +73,24 @@ _SAYS_LITTLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A memo under the part that it is closest to. ``sentence`` is its closest piece; ``shared`` words stand in both."""
+    """A memo under the part that it is closest to. ``sentence`` is its closest piece; ``shared`` words stand in both.
+
+    ``sureness`` orders touches: 2..3 when a search for the part found it strong, 1..2 when related, below when loosely.
+    """
 
     hit: Hit
     sentence: Piece | None
     shared: tuple[str, ...]
+    sureness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedPart:
-    """``text`` is empty for memos that are close to the whole and to no part of it."""
+    """``text`` is empty for memos that are close to the whole and to no part of it. ``is_met``: some memo is near this part."""
 
     text: str
     touches: tuple[Touch, ...] = ()
+    is_met: bool = False
 
 
 def parts_of(passage: str) -> tuple[str, ...]:
@@ -81,10 +99,18 @@ def parts_of(passage: str) -> tuple[str, ...]:
     Front matter, headings, code and the marks of lists are left out. Empty for a passage without words.
     """
     bare = _FENCED.sub("\n\n", _FRONT_MATTER.sub("", passage.replace("\r\n", "\n")))
-    paragraphs = [text for block in _BLANK_LINE.split(bare) if (text := _paragraph(block))]
+    paragraphs = [text for block in _BLANK_LINE.split(bare) for part in _paragraphs_of(block) if (text := _paragraph(part))]
+    paragraphs = _with_what_is_announced(paragraphs)
     if len(paragraphs) < MIN_PARTS:
         paragraphs = _groups_of_sentences(paragraphs[0]) if paragraphs else []
-    return tuple(_few(_joined(paragraphs)))
+    return tuple(_few(paragraphs))
+
+
+def _paragraphs_of(block: str) -> list[str]:
+    """Lines that each end a sentence are paragraphs; a list, or lines that were only broken, are one."""
+    lines = [line for line in block.split("\n") if line.strip() and not _HEADING.match(line)]
+    are_paragraphs = all(_SENTENCE_ENDS.search(line) and not LIST_MARK.match(line) for line in lines)
+    return lines if are_paragraphs else [block]
 
 
 def _paragraph(block: str) -> str:
@@ -115,18 +141,15 @@ def _between(text: str, first: str, last: str) -> str:
     return text[start : text.index(last, start) + len(last)]
 
 
-def _joined(paragraphs: Sequence[str]) -> list[str]:
-    """A paragraph of a few words goes with the next one, or with the last."""
-    joined: list[str] = []
-    waiting = ""
+def _with_what_is_announced(paragraphs: Sequence[str]) -> list[str]:
+    """A line that only announces the next paragraph goes with it."""
+    found: list[str] = []
     for paragraph in paragraphs:
-        waiting = f"{waiting}\n{paragraph}" if waiting else paragraph
-        if columns(waiting) >= _SHORT_COLUMNS:
-            joined.append(waiting)
-            waiting = ""
-    if waiting:
-        joined = [*joined[:-1], f"{joined[-1]}\n{waiting}"] if joined else [waiting]
-    return joined
+        if found and found[-1].endswith((":", "：")):
+            found[-1] = f"{found[-1]}\n{paragraph}"
+        else:
+            found.append(paragraph)
+    return found
 
 
 def _few(parts: Sequence[str]) -> list[str]:
@@ -143,37 +166,84 @@ def match_parts(
     parts: Sequence[str],
     part_hits: Sequence[Sequence[Hit]],
     pieces: Mapping[str, Sequence[Piece]],
-    is_word: Callable[[str], bool],
+    material: Material,
 ) -> list[MatchedPart]:
     """Every part in order, those that no memo touches too, and a last one without text for memos that touch none."""
-    scores = [{hit.memo_id: hit.score for hit in found} for found in part_hits]
+    near: list[dict[str, Hit]] = [{hit.memo_id: hit for hit in found if hit.label != WEAK} for found in part_hits]
+    near += [{} for _ in parts[len(near) :]]
+    ground = _Ground(parts, [_text_of(hit, pieces) for hit in hits], material)
     homes: dict[int, list[Touch]] = {}
     for hit in hits:
-        own = pieces.get(hit.memo_id, ())
-        number = _closest_part(hit.memo_id, own, parts, scores)
-        text = "\n".join(parts) if number < 0 else parts[number]
-        homes.setdefault(number, []).append(_touch(hit, own, text, is_word))
-    matched = [MatchedPart(part, tuple(homes.get(number, ()))) for number, part in enumerate(parts)]
-    return [*matched, MatchedPart("", tuple(homes[-1]))] if -1 in homes else matched
+        number = _closest_part(hit, _text_of(hit, pieces), near, ground)
+        homes.setdefault(number, []).append(_touch(hit, pieces, number, near, ground))
+    for number, found in enumerate(near):  # a memo that is near two parts stands under both before one of them stays empty
+        if number not in homes and (also := [hit for hit in hits if hit.memo_id in found]):
+            homes[number] = [_touch(also[0], pieces, number, near, ground)]
+    matched = [
+        MatchedPart(part, tuple(homes.get(number, ())), is_met=bool(near[number]) or number in homes)
+        for number, part in enumerate(parts)
+    ]
+    whole = homes.get(-1, [])
+    if any(part.is_met for part in matched):  # what shares nothing with the passage need not be shown beside what does
+        whole = [touch for touch in whole if touch.hit.label != WEAK or touch.shared]
+    return [*matched, MatchedPart("", tuple(whole))] if whole else matched
 
 
-def _closest_part(memo_id: str, own: Sequence[Piece], parts: Sequence[str], scores: Sequence[Mapping[str, float]]) -> int:
-    """The part whose search ranked the memo highest, else the one with most of its words; -1 when there is neither."""
-    score, _, number = max(((found.get(memo_id, 0.0), -n, n) for n, found in enumerate(scores)), default=(0.0, 0, -1))
-    if score > 0:
-        return number
-    words = set(cut(fold(" ".join(piece.text for piece in own))))
-    common, _, number = max(((len(words & set(cut(fold(part)))), -n, n) for n, part in enumerate(parts)), default=(0, 0, -1))
-    return number if common > 1 else -1
+def _text_of(hit: Hit, pieces: Mapping[str, Sequence[Piece]]) -> str:
+    return "\n".join(piece.text for piece in pieces.get(hit.memo_id, ())) or hit.excerpt
 
 
-def _touch(hit: Hit, own: Sequence[Piece], part: str, is_word: Callable[[str], bool]) -> Touch:
-    tokens = set(cut(fold(part)))
-    ranked = sorted(enumerate(own), key=lambda found: (-_closeness(found[1], hit, tokens), found[0]))
+class _Ground:
+    """Which words that a memo shares with a part are worth anything: no small ones, and none that most parts or memos hold."""
+
+    def __init__(self, parts: Sequence[str], texts: Sequence[str], material: Material) -> None:
+        self.parts = parts
+        self.is_word = material.is_word
+        self._is_topic = material.is_topic
+        self._parts, self._memos = list(map(fold, parts)), list(map(fold, texts))
+
+    def words(self, text: str, number: int) -> list[str]:
+        found = shared_words(text, self.parts[number], self.is_word)
+        return [word for word in _without_parts(found) if self._is_telling(fold(word))]
+
+    def _is_telling(self, word: str) -> bool:
+        if not self._is_topic(word) and columns(word) < _TELLING_COLUMNS:
+            return False
+        return not _is_common(word, self._parts, _MANY_PARTS) and not _is_common(word, self._memos, _MANY_MEMOS)
+
+
+def _is_common(word: str, texts: Sequence[str], many: int) -> bool:
+    return len(texts) >= many and sum(word in text for text in texts) > _COMMON_SHARE * len(texts)
+
+
+def _closest_part(hit: Hit, text: str, near: Sequence[Mapping[str, Hit]], ground: _Ground) -> int:
+    """The part whose search found the memo nearest, else the one that shares most telling words with it; -1 without either."""
+    found = [(_sureness(hits[hit.memo_id]), -n, n) for n, hits in enumerate(near) if hit.memo_id in hits]
+    if found:
+        return max(found)[2]
+    words, _, number = max(((len(ground.words(text, n)), -n, n) for n in range(len(near))), default=(0, 0, -1))
+    return number if words >= LEAST_GROUND else -1
+
+
+def _sureness(hit: Hit | None) -> float:
+    if hit is None or hit.label == WEAK:
+        return 0.0
+    return hit.score + (2 if hit.label == STRONG else 1)
+
+
+def _touch(
+    hit: Hit, pieces: Mapping[str, Sequence[Piece]], number: int, near: Sequence[Mapping[str, Hit]], ground: _Ground
+) -> Touch:
+    """With the memo's piece that is closest to the part, or to the whole."""
+    part = "\n".join(ground.parts) if number < 0 else ground.parts[number]
+    found = near[number].get(hit.memo_id) if number >= 0 else None
+    own, tokens = pieces.get(hit.memo_id, ()), set(cut(fold(part)))
+    ranked = sorted(enumerate(own), key=lambda item: (-_closeness(item[1], found or hit, tokens), item[0]))
     sentence = ranked[0][1] if ranked else None
     texts = [sentence.text, *(piece.text for piece in own if piece is not sentence)] if sentence else [hit.excerpt]
-    shared = dict.fromkeys(word for text in texts for word in shared_words(text, part, is_word))
-    return Touch(hit, sentence, tuple(_without_parts(list(shared)))[:MAX_SHARED])
+    shared = dict.fromkeys(word for text in texts for word in shared_words(text, part, ground.is_word))
+    sureness = _sureness(found) or (hit.score / 2 if number < 0 else 0.5 + hit.score / 2)
+    return Touch(hit, sentence, tuple(_without_parts(list(shared)))[:MAX_SHARED], sureness)
 
 
 def _closeness(piece: Piece, hit: Hit, tokens: set[str]) -> float:

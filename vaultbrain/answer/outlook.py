@@ -82,11 +82,7 @@ def _contradictions(result: SearchResult, context: AnswerContext, arranged: Arra
 
 def _gaps(result: SearchResult, context: AnswerContext, arranged: Arranged, words: Words) -> Iterator[str]:
     join = words("list_join").join
-    found = [any(hit.label != WEAK for hit in hits) for hits in context.part_hits]
-    untouched = [
-        part_name(p.text, words) for p, is_near in zip(arranged.matched, found, strict=False) if not p.touches and not is_near
-    ]
-    if untouched:
+    if untouched := [part_name(part.text, words) for part in arranged.matched if part.text and not part.is_met]:
         yield words("gap_parts", parts=join(untouched))
     if context.mode != EXPLORE:
         return

@@ -215,7 +215,7 @@ def _line_around_address(line: str) -> str:
 
 def _by_part(desk: _Desk) -> Arranged:
     context = desk.context
-    matched = match_parts(desk.near, context.passage_parts, context.part_hits, desk.pieces, context.material.is_word)
+    matched = match_parts(desk.near, context.passage_parts, context.part_hits, desk.pieces, context.material)
     touched = [part for part in matched if part.touches]
     sections = [Section(part_name(part.text, desk.words), tuple(_compared(desk, t) for t in part.touches)) for part in touched]
     return Arranged(tuple(sections), matched=tuple(matched))

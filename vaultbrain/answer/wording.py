@@ -31,6 +31,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關。",
         "CFlow holds {total} related memos, {strong} of them directly on the subject.",
     ),
+    "found_with_one": (
+        "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关。",
+        "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關。",
+        "CFlow holds {total} related memos, one of them directly on the subject.",
+    ),
     "found_one": (
         "CFlow 中有 1 条直接相关的内容：{best}。",
         "CFlow 中有 1 條直接相關的內容：{best}。",
@@ -55,6 +60,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "CFlow 中符合条件的有 {total} 条（{filters}）。",
         "CFlow 中符合條件的有 {total} 條（{filters}）。",
         "CFlow holds {total} memos that meet the conditions ({filters}).",
+    ),
+    "found_filtered_one": (
+        "CFlow 中符合条件的有 {total} 条（{filters}）。",
+        "CFlow 中符合條件的有 {total} 條（{filters}）。",
+        "CFlow holds one memo that meets the conditions ({filters}).",
     ),
     "say_best": ("最切题的是：{best}。", "最切題的是：{best}。", "Closest to the point: {best}."),
     "say_newest": ("最新的是：{best}。", "最新的是：{best}。", "The newest: {best}."),
@@ -84,6 +94,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "CFlow 中有 {total} 条内容和这段文字接近。",
         "CFlow 中有 {total} 條內容和這段文字接近。",
         "Memos in CFlow close to this text: {total}.",
+    ),
+    "matched_loosely": (
+        "CFlow 中没有哪一条和这段文字对得上，只有 {total} 条沾边。",
+        "CFlow 中沒有哪一條和這段文字對得上，只有 {total} 條沾邊。",
+        "No memo in CFlow matches this text; memos that touch on it: {total}.",
     ),
     "say_closest": ("最接近的是：{best}。", "最接近的是：{best}。", "The closest: {best}."),
     "best": ("{text}{link}", "{text}{link}", "{text} {link}"),

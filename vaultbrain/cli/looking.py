@@ -33,8 +33,7 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         f"synced     {age}",
         f"memos      {found['memos']} ({counted(found['notes'], 'note')})",
         f"chunks     {found['chunks_with_vector']} of {found['chunks']} with a vector{waiting}",
-        f"answers    {found['answers']}"
-        + (f", {found['answers_stale']} stale (vaultbrain refresh)" if found["answers_stale"] else ""),
+        f"answers    {found['answers']}{stale}",
         f"model      {found['model']}",
         f"index      {found['vector_store']}" + (f", {counted(found['outbox'], 'change')} to tell it" if found["outbox"] else ""),
         f"state      {found['state_dir']}",

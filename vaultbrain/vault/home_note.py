@@ -32,6 +32,8 @@ TAGS_SHOWN = 8
 ANSWERS_SHOWN = 20
 #: Columns of a tag's name in the chart's legend.
 _TAG_WIDTH = 24
+#: Columns of a question in a list.
+_QUESTION_WIDTH = 120
 
 _TAG = re.compile(r"(?<![^\s_])#(?=\S)")
 
@@ -72,7 +74,7 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
 class HomeAnswer:
     """An answer note at ``path`` (with ``.md``). ``asked`` is local time without offset.
 
-    ``reason`` says in plain words why it is stale. ``strong`` and ``others`` count its sources.
+    ``reason`` says in plain words why it is stale. ``strong`` counts its strong sources and ``others`` all others.
     """
 
     path: str
@@ -130,7 +132,14 @@ def _counts(state: HomeState, words: Mapping[str, str], stale: int) -> list[str]
 
 
 def _listed(answer: HomeAnswer, reason: str) -> dict[str, str]:
-    return {"link": wikilink(answer.path.removesuffix(".md"), None, answer.question), "reason": _plain(reason)}
+    return {"link": wikilink(answer.path.removesuffix(".md"), None, _shortened(answer.question)), "reason": _plain(reason)}
+
+
+def _shortened(question: str) -> str:
+    """On one line, and of a whole passage as much as it is known by."""
+    line = " ".join(question.split())
+    end = fitting(line, _QUESTION_WIDTH)
+    return line if end >= len(line) else f"{line[:end].rstrip()}…"
 
 
 def _plain(text: str) -> str:
