@@ -18,6 +18,7 @@ from vaultbrain.index.centring import centre_query, cjk_share, means_for
 from vaultbrain.index.chunking import ChunkProfile, split_chunks
 from vaultbrain.index.fold import fold
 from vaultbrain.index.matrix import centred_matrix
+from vaultbrain.retrieve.query import is_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +52,9 @@ SAMPLE = 500
 DEVIATION = 0.1
 #: A model whose cosines vary less than this over a collection tells nothing apart there.
 LEAST_DEVIATION = 0.02
+#: Marks that say nothing about a question, folded. A name may begin with a full stop or a colon: .net.
+_LEADING_MARKS = " \t\r\n,!?;~，。！？、；…"
+_ENDING_MARKS = _LEADING_MARKS + ".:："
 #: Two vectors that cancel each other out leave nothing to divide by.
 _SHORTEST = 1e-6
 
@@ -194,8 +198,14 @@ def _asked(query: Query) -> list[tuple[float, str]]:
     if len(query.sought) > LONGEST_QUESTION:
         pieces = split_chunks("", fold(query.sought), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]
         return [(1.0, piece.text) for piece in pieces]
-    whole, topic = fold(query.sought), fold(query.topic)
+    whole, topic = _closed(fold(query.sought)), fold(query.topic)
     return [(1.0, topic)] if whole == topic else [(WHOLE_QUESTION, whole), (1.0, topic)]
+
+
+def _closed(whole: str) -> str:
+    """With a question mark if it is a question, else with none, whatever it ended with: a model reads each mark differently."""
+    bare = whole.lstrip(_LEADING_MARKS).rstrip(_ENDING_MARKS)
+    return f"{bare}?" if bare and is_question(bare) else bare or whole
 
 
 def _moved(vector: Floats, towards: Floats | None, step: float) -> Floats:
