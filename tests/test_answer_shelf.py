@@ -32,7 +32,6 @@ ROW = AnswerRow(
     come=("9",),
     seen=("456", "7", "8"),
     strong=1,
-    found=1,
     changes=("新引用：#9",),
     changed_on="2026-12-01",
 )

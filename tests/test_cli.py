@@ -602,7 +602,9 @@ def test_a_chat_model_that_is_away_is_said_and_the_answer_is_there(mirrored: She
         "ask", "有哪些观影的资源", VAULTBRAIN_LLM_BASE_URL="http://127.0.0.1:9/v1", VAULTBRAIN_LLM_MODEL="m", **NO_MODEL
     )
     assert done.code == 3
-    expected = "note: The chat model wrote nothing that can be used (Connection refused); the answer is in the memos' own words.\n"
+    expected = (
+        "note: The chat model wrote nothing that can be used (Connection refused); the answer is in the memos' own words.\n"
+    )
     assert done.err == expected
     assert "## 引用来源" in Path(done.out.rstrip("\n")).read_text("utf-8")
 

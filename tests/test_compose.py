@@ -364,6 +364,109 @@ def test_conditions_alone_list_what_meets_them() -> None:
     assert answer.as_json["themes"][0]["name"] == "标签 观影"
 
 
+def test_counts_agree_with_what_is_listed_and_what_is_not() -> None:
+    """All that is cited and all that is not: the first sentence, the properties and the last line say the same."""
+    corpus = Corpus({"1": "观影小组轮到我选片。", "2": "露天观影改期了。", "3": "雨天观影。"}, labels={"2": "相关", "3": "弱"})
+    answer = compose(corpus.result(strong_memos=3, related_memos=2), corpus.context())
+    assert answer.as_json["conclusion"].startswith("CFlow 中有 6 条相关内容，其中 3 条直接相关。")
+    assert [answer.properties[name] for name in ("vb_strong", "vb_related", "vb_weak")] == [1, 1, 1]
+    assert "另有 3 条相关内容没有列出" in answer.values["coverage"]["lines"]
+    all_listed = compose(corpus.result(strong_memos=0, related_memos=0), corpus.context())
+    assert all_listed.as_json["conclusion"].startswith("CFlow 中有 3 条相关内容，其中 1 条直接相关。")
+    assert not any("没有列出" in line for line in all_listed.values["coverage"]["lines"])
+
+
+def test_conditions_alone_speak_of_no_query_words() -> None:
+    """Nothing was looked for by words or meaning, and each source meets the conditions."""
+    corpus = Corpus({"1": "露天的那一场改期了。", "2": "观影小组轮到我选片。"}, "tag:观影 after:2024")
+    answer = compose(corpus.result(strong_memos=4, memos_searched=4), corpus.context("inventory"))
+    coverage = answer.values["coverage"]
+    assert coverage["summary"] == "在 100 条 memo 中查了符合条件的 4 条，读了 1 条全文"
+    assert [line for line in coverage["lines"] if "字词" in line or "查询词" in line] == []
+    assert "另有 2 条符合条件的没有列出" in coverage["lines"]
+    assert [source["matched"] for source in answer.values["sources"]] == ["标签 观影、2024-01-01 起"] * 2
+
+
+def test_one_is_one_in_english() -> None:
+    """One memo, one of them, one query word, one part."""
+    one = Corpus({"1": "Movie night moved to Friday."}, "tag:movies")
+    said = compose(one.result(), one.context("inventory", "en")).as_json["conclusion"]
+    assert said.startswith("CFlow holds one memo that meets the conditions (tag movies).")
+    two = Corpus({"1": "Movie night moved to Friday.", "2": "A film for the night."}, "movie", labels={"2": "相关"})
+    result = two.result(variants=[VariantCoverage("movie", "part", 1, "", 2)])
+    answer = compose(result, two.context(language="en"))
+    assert answer.as_json["conclusion"].startswith("CFlow holds 2 related memos, one of them directly on the subject.")
+    assert answer.values["coverage"]["summary"] == "Searched all 100 memos with one query word, read 1 in full"
+
+
+def test_a_first_sync_that_is_not_finished_is_said_as_a_sentence() -> None:
+    """No time stands where there is none."""
+    corpus = sleep()
+    lines = compose(corpus.result(), replace(corpus.context(), when="")).values["coverage"]["lines"]
+    assert any(line.endswith("；第一次同步还没有完成") for line in lines)
+    assert not any("同步于" in line for line in lines)
+
+
+def test_addresses_are_counted_where_the_subject_is() -> None:
+    """Those of memos that are only loosely related are not."""
+    memos = {"1": "片源 https://a.example/films", "2": "路由器 https://a.example/router", "3": "灯 https://a.example/lamp"}
+    corpus = Corpus(memos, labels={"2": "弱", "3": "弱"})
+    said = compose(corpus.result(), corpus.context("inventory")).as_json["conclusion"]
+    assert said.endswith("其中有 1 个网址。")
+
+
+def test_the_conclusion_quotes_sentences_rather_than_code() -> None:
+    """A command is quoted when one is asked for, or when the memo is nothing else."""
+    memos = {"1": "$ git push --tags origin main\n\n标签要单独推送。", "2": "`git tag -d v1`"}
+    corpus = Corpus(memos, "git 标签")
+    said = compose(corpus.result(), corpus.context()).as_json["conclusion"]
+    assert "标签要单独推送" in said
+    assert "$ git push" not in said
+    assert "git tag -d v1" in said
+    announced = Corpus({"1": "#git 列出没动过的标签：\n\n```\ngit tag --no-merged main\n```"}, "git 标签")
+    result = announced.result()
+    code, text = announced.blocks["1"][1]
+    found = replace(result, hits=(replace(result.hits[0], anchor=code, excerpt=text),))
+    assert "「列出没动过的标签」[[M (1)#^m1-1|#1]]" in compose(found, announced.context()).as_json["conclusion"]
+    asked = Corpus({"1": memos["1"]}, "git push 命令")
+    assert "git push --tags" in compose(asked.result(), asked.context()).as_json["conclusion"]
+
+
+def test_the_rare_word_of_a_question_chooses_the_sentence() -> None:
+    """Where every memo holds one word, the other one tells."""
+    others = {str(n): f"备份的第 {n} 条记录在这里写着。" for n in range(2, 8)}
+    corpus = Corpus({"1": "备份原则是三份和两种介质。RAID 只是不停机，不是什么保险。", **others}, "RAID 备份")
+    assert "「RAID 只是不停机，不是什么保险」" in compose(corpus.result(), corpus.context()).as_json["conclusion"]
+
+
+def test_a_passage_is_shortened_in_the_properties() -> None:
+    """One line of it, cut with a sign; a question stands whole."""
+    passage = Corpus({"1": "照片要备份。"}, "家里的照片还没有备份。\n\n" * 20)
+    shown = compose(passage.result(), passage.context("match")).properties["vb_question"]
+    assert isinstance(shown, str)
+    assert shown.endswith("…")
+    assert len(shown) <= 121
+    assert "\n" not in shown
+    question = Corpus({"1": "照片要备份。"}, "家里的照片还没有备份，该怎么办才好？" * 5)
+    assert compose(question.result(), question.context()).properties["vb_question"] == question.question
+
+
+def test_a_match_quotes_what_is_surest_and_names_the_parts_that_nothing_meets() -> None:
+    """What a part's own search found strong goes before what is only near the whole."""
+    corpus = Corpus({"1": "月亮很圆，风也大。", "2": "照片要备份到硬盘。"}, "passage", labels={"1": "弱", "2": "弱"})
+    result = corpus.result()
+    found = replace(result.hits[1], label="强")
+    context = corpus.context("match", passage_parts=("照片没有备份。", "咖啡机坏了。"), part_hits=((found,), (result.hits[0],)))
+    answer = compose(result, context)
+    assert answer.as_json["conclusion"] == (
+        "CFlow 中有 2 条内容和这段文字接近；文字分成 2 部分，其中 1 部分找得到对应的内容。"
+        "最接近的是：「照片要备份到硬盘」[[M (2)#^m2-1|#2]]。"
+    )
+    assert answer.as_json["outlook"]["gaps"] == ["没有找到对应内容的部分：「咖啡机坏了。」"]
+    loosely = compose(result, replace(context, part_hits=((), ())))
+    assert loosely.as_json["conclusion"].startswith("CFlow 中没有哪一条和这段文字对得上，只有 2 条沾边。")
+
+
 # what the person should know
 
 

@@ -196,3 +196,11 @@ def test_questions_and_reasons_are_words(question: str, reason: str) -> None:
     stale = lines[lines.index("## Stale answers") + 1 :]
     assert len(stale) == 2
     assert not re.search(r"(?<![^\s_])#\S", stale[1].partition("]]")[2])
+
+
+def test_a_passage_is_shortened_in_a_list() -> None:
+    """One line of the question that was one; the link leads to the note all the same."""
+    answer = HomeAnswer("CFlow/Answers/a.md", "家里的照片还没有备份。\n\n" * 30, "2026-11-28T10:00:00")
+    (line,) = [line for line in render(replace(EMPTY, answers=(answer,))).split("\n") if "[[CFlow/Answers/a|" in line]
+    assert "…]]" in line
+    assert len(line) < 200

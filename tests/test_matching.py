@@ -132,17 +132,27 @@ def test_more_paragraphs_than_parts_are_joined_without_a_word_lost() -> None:
 
 
 def test_words_that_everybody_uses_meet_no_part() -> None:
-    """A weak memo that shares friends, daughters and decisions is near the whole at most; two subjects in common are enough."""
+    """A weak memo that shares friends, daughters and decisions is shown under no part; two subjects in common are enough."""
     hits = [make_hit("1", label="弱"), make_hit("2", label="弱")]
     pieces = {
         "1": [piece("1", "朋友的女儿第二次决定重新开始")],
         "2": [piece("2", "上海的旅馆住过两家")],
     }
     parts = ("女儿和朋友第二次决定重新学英语", "下个月去上海，旅馆还没有订")
-    first, second, whole = match_parts(hits, parts, [[], []], pieces, MATERIAL)
+    first, second = match_parts(hits, parts, [[], []], pieces, MATERIAL)
     assert (first.touches, first.is_met) == ((), False)
     assert [touch.hit.memo_id for touch in second.touches] == ["2"]
-    assert (whole.text, [touch.hit.memo_id for touch in whole.touches]) == ("", ["1"])
+
+
+def test_a_weak_memo_is_near_the_whole_by_a_subject_of_it_or_when_there_is_nothing_else() -> None:
+    """One subject in common is not enough for a part, yet for a place under the whole; without any a memo has none."""
+    hits = [make_hit("1"), make_hit("2", label="弱"), make_hit("3", label="弱")]
+    pieces = {"2": [piece("2", "备份放在楼下")], "3": [piece("3", "女儿和朋友")]}
+    parts = ("照片没有备份", "女儿的朋友来过")
+    near_the_whole = match_parts(hits, parts, [hits[:1], []], pieces, MATERIAL)[-1]
+    assert (near_the_whole.text, [touch.hit.memo_id for touch in near_the_whole.touches]) == ("", ["2"])
+    nothing_else = match_parts(hits[2:], parts, [[], []], pieces, MATERIAL)[-1]
+    assert [touch.hit.memo_id for touch in nothing_else.touches] == ["3"]
 
 
 def test_a_word_that_most_memos_hold_meets_no_part() -> None:
@@ -156,6 +166,7 @@ def test_a_word_that_most_memos_hold_meets_no_part() -> None:
 def test_what_a_parts_own_search_found_weak_is_no_match_and_a_memo_near_two_parts_leaves_none_empty() -> None:
     """Only strong and related memos of a part's own search meet it."""
     one, two = make_hit("1"), make_hit("2")
+    two = replace(two, score=0.4)
     found = [[replace(one, label="强")], [one], [replace(two, label="弱")]]
     matched = match_parts([one, two], ("甲", "乙", "丙"), found, {}, MATERIAL)
     assert [(part.is_met, [touch.hit.memo_id for touch in part.touches]) for part in matched] == [
@@ -165,3 +176,21 @@ def test_what_a_parts_own_search_found_weak_is_no_match_and_a_memo_near_two_part
         (False, ["2"]),
     ]
     assert matched[0].touches[0].sureness > matched[1].touches[0].sureness > matched[3].touches[0].sureness
+
+
+def test_a_related_memo_meets_a_part_when_something_speaks_for_it() -> None:
+    """A subject, two words of the part or a good score; one small word, a gloss or a middling meaning alone do not."""
+
+    def is_met(**found: object) -> bool:
+        hit = replace(make_hit("1", score=0.31), **found)  # type: ignore[arg-type]
+        return match_parts([hit], ("客房", "咖啡机"), [[hit], []], {}, MATERIAL)[0].is_met
+
+    assert is_met(matched=("备份",))
+    assert is_met(matched=("#家务",))
+    assert is_met(matched=("客房", "收拾"))
+    assert is_met(score=0.4)
+    assert is_met(label="强")
+    assert not is_met(matched=("女儿",))
+    assert not is_met(matched=("客房",))
+    assert not is_met(matched=("plan / intend", "again / re"))
+    assert not is_met()

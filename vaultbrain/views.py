@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from vaultbrain.answer.ask import Asked
+    from vaultbrain.index.answers import AnswerRow
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.vault.templates import Templates
     from vaultbrain.vault.vault import Vault
@@ -115,10 +116,15 @@ def _home_state(parts: ViewParts) -> HomeState:
         months=tuple(sorted(months.items())),
         tags=tuple(parts.catalog.tag_counts()),
         answers=tuple(
-            HomeAnswer(row.path, row.question, row.asked, row.status == STALE, row.reason, row.strong, row.found - row.strong)
+            HomeAnswer(row.path, row.question, row.asked, row.status == STALE, row.reason, row.strong, _others(row))
             for row in rows
         ),
     )
+
+
+def _shown_answer(row: AnswerRow) -> HomeAnswer:
+    others = sum(bool(memo.label) for memo in row.cited) - row.strong
+    return HomeAnswer(row.path, row.question, row.asked, row.status == STALE, row.reason, row.strong, others)
 
 
 def _update_base(parts: ViewParts, path: str) -> str:

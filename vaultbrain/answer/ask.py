@@ -19,7 +19,7 @@ from vaultbrain.answer.gathering import find_sources, gather
 from vaultbrain.answer.matching import parts_of
 from vaultbrain.index.answers import AnswerRow, CitedMemo
 from vaultbrain.index.fold import fold
-from vaultbrain.retrieve.fusion import RELATED, STRONG
+from vaultbrain.retrieve.fusion import STRONG
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 
 if TYPE_CHECKING:
@@ -164,7 +164,6 @@ def _row(parts: AskParts, question: str, mode: str, options: AskOptions, gathere
         named=_named(gathered),
         seen=gathered.result.ranked[:REMEMBERED],
         strong=sum(hit.label == STRONG for hit in hits),
-        found=sum(hit.label in (STRONG, RELATED) for hit in hits),
     )
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING
 
-from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, leans, pieces_of, says_something, without_edge_tags
+from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, bare_line, leans, pieces_of, says_something, without_edge_tags
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.retrieve.fusion import STRONG
@@ -110,7 +110,15 @@ def _first_line(blocks: Sequence[tuple[str, str]]) -> tuple[str, str]:
     anchor, block = blocks[0] if blocks else ("", "")
     heading = _HEADING.fullmatch(block.strip())
     first = pieces_of("", [(anchor, heading[1] if heading else block)], 0)[:1]
-    return next(((piece.lead or piece.text, anchor) for piece in first), ("", ""))
+    return next(((piece.lead or piece.text, anchor) for piece in first), _announcing_line(anchor, block))
+
+
+def _announcing_line(anchor: str, block: str) -> tuple[str, str]:
+    """A line that only says what follows is no piece, and yet the best that is said of code."""
+    line = without_edge_tags(bare_line(block.split("\n", maxsplit=1)[0])[0])
+    is_announcing = line.endswith((":", "：")) and not FENCE.match(block)
+    text = line.rstrip(":： ") if is_announcing else ""
+    return (text, anchor) if text and says_something(text) else ("", "")
 
 
 def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked]:

@@ -125,9 +125,10 @@ def _best(result: SearchResult, hits: Sequence[Hit], context: AnswerContext, arr
     shown: list[str] = []
     named: list[str] = []
     for hit in hits:
+        sayable = _sayable(hit, context, pieces[hit.memo_id])
         if hit.memo_id in lists:
             text, link = lists[hit.memo_id]
-        elif piece := _piece_to_quote(result, hit, _sayable(hit, context, pieces[hit.memo_id]), shown):
+        elif piece := _piece_to_quote(result, hit, sayable, shown):
             if named and is_bare_address(piece.text):
                 continue
             shown.append(piece.text)

@@ -122,21 +122,24 @@ def find_sources(
     result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
     part_hits = tuple(parts.search(part, (), HITS_PER_PART).hits for part in passage_parts)
     sure_of_parts = [hit for hits in part_hits for hit in [h for h in hits if h.label != WEAK][:SOURCES_PER_PART]]
-    by_id = {hit.memo_id: hit for hit in (*sure_of_parts[::-1], *result.hits[::-1])}
+    sure = [hit for hit in result.hits if hit.label != WEAK]  # what is weak in the whole may be near to a part of it
+    by_id = {hit.memo_id: hit for hit in (*result.hits[::-1], *sure_of_parts[::-1], *sure[::-1])}
     order = dict.fromkeys(hit.memo_id for hit in (*result.hits, *sure_of_parts))
     hits = [by_id[memo_id] for memo_id in order]
     if sure_of_parts:
         hits.sort(key=lambda hit: hit.label == WEAK)
     cited, further = worth_citing(hits)
-    return replace(result, coverage=_without_copies(result, (*cited, *further))), cited, further, part_hits
+    return replace(result, coverage=_each_counted_once(result, (*cited, *further))), cited, further, part_hits
 
 
-def _without_copies(result: SearchResult, kept: Sequence[Hit]) -> Coverage:
-    """The coverage with those hits counted as copies that are named with another one."""
+def _each_counted_once(result: SearchResult, kept: Sequence[Hit]) -> Coverage:
+    """The coverage without near hits that are no sources: copies, which are counted as such, and memos that only name things."""
     copies = {memo_id for hit in kept for memo_id in hit.copies}
+    named = {hit.memo_id for hit in kept}
     folded = [hit.label for hit in result.hits if hit.memo_id in copies]
+    gone = [*folded, *(hit.label for hit in result.hits if hit.memo_id not in copies and hit.memo_id not in named)]
     coverage = result.coverage
-    strong, related = (coverage.strong_memos - folded.count(STRONG), coverage.related_memos - folded.count(RELATED))
+    strong, related = (coverage.strong_memos - gone.count(STRONG), coverage.related_memos - gone.count(RELATED))
     return replace(coverage, strong_memos=strong, related_memos=related, copies=coverage.copies + len(folded))
 
 

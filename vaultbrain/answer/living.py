@@ -177,7 +177,7 @@ def _row_of(parts: LivingParts, note: str) -> AnswerRow:
     if row is not None:
         return replace(row, path=path)
     question, mode = str(properties.get("vb_question", "")), str(properties.get("vb_mode", ""))
-    if not question or mode not in ("inventory", "explore"):
+    if not question or question.endswith("…") or mode not in ("inventory", "explore"):
         raise AnswerNotFound(path=path, reason="what it compares with is not known any more: ask again, with --from")
     key = question_key(question, mode, "")
     own_id = str(properties.get("vb_answer", "")) or key

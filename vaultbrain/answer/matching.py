@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.answer.pieces import LIST_MARK, Piece, bare_line, leans, says_something, sentences
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
-from vaultbrain.retrieve.fusion import STRONG, WEAK
+from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.vault.markdown import columns
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ MAX_SHARED = 6
 LEAST_GROUND = 2
 #: Parts and memos from which on a word that more than this share of them hold is common.
 _MANY_PARTS, _MANY_MEMOS, _COMMON_SHARE = 3, 4, 0.5
+#: Score from which on a related memo needs no word to speak for it. Chosen by reading what four passages met in memobench.
+_SURELY_RELATED = 0.35
 #: Columns from which on a word that is no subject by itself says something: three Chinese characters, a Latin name.
 _TELLING_COLUMNS = 6
 #: Characters of a Chinese word at most.
@@ -66,7 +68,9 @@ _SAYS_LITTLE = frozenset(
         "the and for with that this from have has was were are not but you your they them then than when what which who "
         "how why can could will would should into over about just also only more most some any all one two its our out "
         "very been being there here because too much many three four five first last after before although people think "
-        "like even still well really"
+        "like even still well really up down back off next again another year years month week day days time see get got make "
+        "made do done use used using go going come came put set keep take took want need let way new old good better best same "
+        "other every each while during without between never always often maybe something anything nothing everything someone"
     ).split()
 )
 
@@ -169,9 +173,9 @@ def match_parts(
     material: Material,
 ) -> list[MatchedPart]:
     """Every part in order, those that no memo touches too, and a last one without text for memos that touch none."""
-    near: list[dict[str, Hit]] = [{hit.memo_id: hit for hit in found if hit.label != WEAK} for found in part_hits]
-    near += [{} for _ in parts[len(near) :]]
     ground = _Ground(parts, [_text_of(hit, pieces) for hit in hits], material)
+    near: list[dict[str, Hit]] = [{hit.memo_id: hit for hit in found if ground.is_near(hit)} for found in part_hits]
+    near += [{} for _ in parts[len(near) :]]
     homes: dict[int, list[Touch]] = {}
     for hit in hits:
         number = _closest_part(hit, _text_of(hit, pieces), near, ground)
@@ -205,6 +209,14 @@ class _Ground:
     def words(self, text: str, number: int) -> list[str]:
         found = shared_words(text, self.parts[number], self.is_word)
         return [word for word in _without_parts(found) if self._is_telling(fold(word))]
+
+    def is_near(self, hit: Hit) -> bool:
+        """Of what a part's search found: the strong, and the related that a subject, two words or a score speak for."""
+        if hit.label != RELATED:
+            return hit.label == STRONG
+        own = dict.fromkeys(word for word in hit.matched if " / " not in word and word not in _SAYS_LITTLE)
+        is_on_subject = any(word.startswith("#") or self._is_topic(word) for word in own)
+        return is_on_subject or len(own) >= LEAST_GROUND or hit.score >= _SURELY_RELATED
 
     def _is_telling(self, word: str) -> bool:
         if not self._is_topic(word) and columns(word) < _TELLING_COLUMNS:

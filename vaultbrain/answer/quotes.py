@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.answer.citing import link, link_to, shown_date, shown_title, titled_relative
 from vaultbrain.answer.material import COMMENT
 from vaultbrain.answer.pieces import LIST_MARK
-from vaultbrain.answer.topic import shown_word
+from vaultbrain.answer.topic import said_filters, shown_word
 from vaultbrain.retrieve.fusion import STRONG
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 
@@ -43,7 +43,12 @@ def _quote(hit: Hit, result: SearchResult, context: AnswerContext, words: Words,
 
 
 def _matched(hit: Hit, result: SearchResult, words: Words) -> str:
-    """Which words of the question were met, or that it was found without; a passage is too long for a word."""
+    """Which words of the question were met, or that it was found without; a passage is too long for a word.
+
+    Of conditions alone they themselves.
+    """
+    if not result.query.topic:
+        return words("list_join").join(said_filters(result.query.conditions, words)) or words("partly")
     met = [word for word in hit.matched if not word.startswith("#") and len(word) <= LONGEST_WITH_FILTERS]
     said = words("list_join").join(shown_word(word, result) for word in met)
     return said or words("partly" if "keyword" in hit.channels else "by_meaning")

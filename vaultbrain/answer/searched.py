@@ -45,7 +45,7 @@ def notices(result: SearchResult, context: AnswerContext, words: Words) -> list[
     on_subject = coverage.strong_memos + coverage.related_memos
     if on_subject > TOO_BROAD and context.mode != MATCH:
         ways = words("list_join").join(_narrower(result, context, words))
-        found.append(words("too_broad", count=on_subject, cited=len(result.hits), ways=ways))
+        found.append(words("too_broad", count=worth_reading(result), cited=len(result.hits), ways=ways))
     return found
 
 
@@ -84,7 +84,7 @@ def coverage_lines(result: SearchResult, context: AnswerContext, words: Words) -
         "searched" if coverage.memos_searched < coverage.memos else "searched_all",
         memos=_grouped(coverage.memos),
         searched=_grouped(coverage.memos_searched),
-        queries=len(coverage.variants),
+        using=_using(len(coverage.variants), words),
         read=context.reading.read,
     )
     lines = [
@@ -94,6 +94,11 @@ def coverage_lines(result: SearchResult, context: AnswerContext, words: Words) -
         *_writer(result, context, words),
     ]
     return {"summary": summary, "lines": lines}
+
+
+def _using(queries: int, words: Words) -> str:
+    """Conditions alone need no query word, and none is spoken of."""
+    return words("using" if queries > 1 else "using_one", queries=queries) if queries else ""
 
 
 def _grouped(value: int) -> str:
@@ -107,14 +112,14 @@ def _channels(result: SearchResult, context: AnswerContext, words: Words) -> Ite
         yield words("queries", words=join(queries))
     if filters := said_filters(result.query.conditions, words):
         yield words("filtered", filters=join(filters))
-    if result.hits:
+    if result.hits and result.query.topic:
         yield words("channels", keyword=coverage.keyword_memos, semantic=coverage.semantic_memos, both=coverage.both_memos)
     yield words(
-        "synced",
+        "synced" if context.when else "synced_open",
         have=_grouped(coverage.chunks_with_vector),
         all=_grouped(coverage.chunks),
         model=context.model,
-        when=context.when or words("first_sync_open"),
+        when=context.when,
     )
     unmet = unmet_words(result, context) if context.mode not in (EXPLORE, MATCH) or not result.hits else []
     if unmet := [*unmet, *(_tried_in_vain(result) if context.mode != MATCH else [])][:MAX_UNMET]:
@@ -122,7 +127,7 @@ def _channels(result: SearchResult, context: AnswerContext, words: Words) -> Ite
     if coverage.left_out:
         yield words("left_out", count=coverage.left_out)
     if (more := worth_reading(result) - len(result.hits)) > 0:
-        yield words("more", count=more)
+        yield words("more" if result.query.topic else "more_filtered", count=more)
 
 
 def _query_words(result: SearchResult, words: Words) -> list[str]:

@@ -32,8 +32,8 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "CFlow holds {total} related memos, {strong} of them directly on the subject.",
     ),
     "found_with_one": (
-        "CFlow 中有 {total} 条相关内容，其中 {strong} 条直接相关。",
-        "CFlow 中有 {total} 條相關內容，其中 {strong} 條直接相關。",
+        "CFlow 中有 {total} 条相关内容，其中 1 条直接相关。",
+        "CFlow 中有 {total} 條相關內容，其中 1 條直接相關。",
         "CFlow holds {total} related memos, one of them directly on the subject.",
     ),
     "found_one": (
@@ -62,8 +62,8 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "CFlow holds {total} memos that meet the conditions ({filters}).",
     ),
     "found_filtered_one": (
-        "CFlow 中符合条件的有 {total} 条（{filters}）。",
-        "CFlow 中符合條件的有 {total} 條（{filters}）。",
+        "CFlow 中符合条件的有 1 条（{filters}）。",
+        "CFlow 中符合條件的有 1 條（{filters}）。",
         "CFlow holds one memo that meets the conditions ({filters}).",
     ),
     "say_best": ("最切题的是：{best}。", "最切題的是：{best}。", "Closest to the point: {best}."),
@@ -83,7 +83,7 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "matched_parts": (
         "CFlow 中有 {total} 条内容和这段文字接近；文字分成 {parts} 部分，其中 {touched} 部分找得到对应的内容。",
         "CFlow 中有 {total} 條內容和這段文字接近；文字分成 {parts} 部分，其中 {touched} 部分找得到對應的內容。",
-        "Memos in CFlow close to this text: {total}. They meet {touched} of its {parts} parts.",
+        "Memos in CFlow close to this text: {total}. Parts of it that are met: {touched} of {parts}.",
     ),
     "matched_all": (
         "CFlow 中有 {total} 条内容和这段文字接近，文字的 {parts} 部分都找得到对应的内容。",
@@ -276,15 +276,17 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "The model was not used ({reason}); everything is quoted from the memos",
     ),
     "searched": (
-        "在 {memos} 条 memo 中查了符合条件的 {searched} 条，用了 {queries} 个查询词，读了 {read} 条全文",
-        "在 {memos} 條 memo 中查了符合條件的 {searched} 條，用了 {queries} 個查詢詞，讀了 {read} 條全文",
-        "Searched {searched} of {memos} memos with {queries} query words, read {read} in full",
+        "在 {memos} 条 memo 中查了符合条件的 {searched} 条{using}，读了 {read} 条全文",
+        "在 {memos} 條 memo 中查了符合條件的 {searched} 條{using}，讀了 {read} 條全文",
+        "Searched {searched} of {memos} memos{using}, read {read} in full",
     ),
     "searched_all": (
-        "查遍全部 {memos} 条 memo，用了 {queries} 个查询词，读了 {read} 条全文",
-        "查遍全部 {memos} 條 memo，用了 {queries} 個查詢詞，讀了 {read} 條全文",
-        "Searched all {memos} memos with {queries} query words, read {read} in full",
+        "查遍全部 {memos} 条 memo{using}，读了 {read} 条全文",
+        "查遍全部 {memos} 條 memo{using}，讀了 {read} 條全文",
+        "Searched all {memos} memos{using}, read {read} in full",
     ),
+    "using": ("，用了 {queries} 个查询词", "，用了 {queries} 個查詢詞", " with {queries} query words"),
+    "using_one": ("，用了 1 个查询词", "，用了 1 個查詢詞", " with one query word"),
     "queries": ("查询词：{words}", "查詢詞：{words}", "Query words: {words}"),
     "original": ("{word}（原词）", "{word}（原詞）", "{word} (as asked)"),
     "channels": (
@@ -297,7 +299,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "語義索引：{have} / {all} 塊，模型 {model}；同步於 {when}",
         "Searched by meaning: {have} of {all} pieces, model {model}; last synced {when}",
     ),
-    "first_sync_open": ("第一次同步还没有完成", "第一次同步還沒有完成", "the first sync is not finished"),
+    "synced_open": (
+        "语义索引：{have} / {all} 块，模型 {model}；第一次同步还没有完成",
+        "語義索引：{have} / {all} 塊，模型 {model}；第一次同步還沒有完成",
+        "Searched by meaning: {have} of {all} pieces, model {model}; the first sync is not finished",
+    ),
     "unmet": ("没有一条 memo 出现过的词：{words}", "沒有一條 memo 出現過的詞：{words}", "Words that no memo contains: {words}"),
     "left_out": (
         "没有采用：{count} 条只有个别字词相同",
@@ -305,6 +311,11 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "Left out, because they only share a word or two: {count}",
     ),
     "more": ("另有 {count} 条相关内容没有列出", "另有 {count} 條相關內容沒有列出", "Related, but not listed here: {count}"),
+    "more_filtered": (
+        "另有 {count} 条符合条件的没有列出",
+        "另有 {count} 條符合條件的沒有列出",
+        "They meet the conditions, too, but are not listed here: {count}",
+    ),
     "from_server": ("全文取自服务器", "全文取自伺服器", "Full texts come from the server"),
     "from_mirror": (
         "没能从服务器取得全文（{reason}），全文取自镜像",
@@ -345,7 +356,7 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "some_vectors": (
         "{missing} 块还没有语义索引，这些内容只查了关键词",
         "{missing} 塊還沒有語義索引，這些內容只查了關鍵詞",
-        "{missing} chunks have no vector yet and were searched by keywords only",
+        "Pieces without a vector, searched by keywords only: {missing}",
     ),
     "no_dictionary": (
         "词典还没有建好，没有查另一种语言的说法",

@@ -48,7 +48,7 @@ class AnswerRow:
     after a kill the file holds either. ``named`` are memos that the note may link to
     and does not rest on. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were
     near enough then, best first. ``asked`` is local time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or
-    ``removed`` by the person. ``strong`` counts strong sources, ``found`` strong and related ones. ``changes`` are the lines of
+    ``removed`` by the person. ``strong`` counts strong sources. ``changes`` are the lines of
     the last "what changed" and ``changed_on`` their day. ``canvas`` is the text of its canvas as last drawn.
     """
 
@@ -72,7 +72,6 @@ class AnswerRow:
     come: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     strong: int = 0
-    found: int = 0
     changes: tuple[str, ...] = ()
     changed_on: str = ""
     canvas: str = ""
