@@ -115,10 +115,7 @@ def _home_state(parts: ViewParts) -> HomeState:
         last_day=days[0] if days else "",
         months=tuple(sorted(months.items())),
         tags=tuple(parts.catalog.tag_counts()),
-        answers=tuple(
-            HomeAnswer(row.path, row.question, row.asked, row.status == STALE, row.reason, row.strong, _others(row))
-            for row in rows
-        ),
+        answers=tuple(map(_shown_answer, rows)),
     )
 
 
