@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cflow_server import TOKEN, CFlowServer
+from cflow_server import TOKEN, CFlowServer, wire_memo
+from films import MEMOS
 from shell import CACHE_VARIABLES, ROOT
 from tiny_embedder import TinyEmbedder
 
@@ -97,3 +98,11 @@ def server() -> Iterator[CFlowServer]:
 @pytest.fixture
 def home(server: CFlowServer, make_home: Callable[[str], Home]) -> Home:
     return make_home(server.url)
+
+
+@pytest.fixture
+def films(server: CFlowServer, home: Home) -> Home:
+    """The memos of ``films.py``, mirrored."""
+    server.memos += [wire_memo(n, text) for n, text in MEMOS.items()]
+    home.brain().sync()
+    return home

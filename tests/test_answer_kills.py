@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from cflow_server import TOKEN, CFlowServer, wire_memo
+from films import MEMOS, QUESTION
 from obsidian import Vault, hash_tree
 from shell import ROOT, RUN
 
@@ -40,23 +41,9 @@ if TYPE_CHECKING:
 
     from vaultbrain.wiring import Brain
 
-QUESTION = "帮我找和观影有关的资源"
-MEMOS = {
-    456: "最近在看的影视网站合集：\n\n- 片源 https://example.com/films\n- 片单 https://example.com/noir\n\n#观影 #资源",
-    123: "豆瓣片单备份\n\n「2025 年想看的十二部」，已看五部 #观影",
-    99: "买菜：番茄、鸡蛋",
-    77: "跑步 6 公里，膝盖不疼",
-}
 MINE = "这一句是我写的。"
 #: What another has time for when nothing makes it wait.
 MAY_ACT_S = 1.5
-
-
-@pytest.fixture
-def films(server: CFlowServer, home: Home) -> Home:
-    server.memos += [wire_memo(n, text) for n, text in MEMOS.items()]
-    home.brain().sync()
-    return home
 
 
 def answers(films: Home) -> list[Path]:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from cflow_server import CFlowServer, wire_memo
 from conftest import Home
+from films import MEMOS, QUESTION
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
@@ -26,24 +27,10 @@ from vaultbrain.errors import AnswerNotFound, NoteUnreadable
 from vaultbrain.index.answers import AnswerRow, AnswerShelf
 from vaultbrain.vault.note import BEGIN, END, read_properties, read_region
 
-QUESTION = "帮我找和观影有关的资源"
-MEMOS = {
-    456: "最近在看的影视网站合集：\n\n- 片源 https://example.com/films\n- 片单 https://example.com/noir\n\n#观影 #资源",
-    123: "豆瓣片单备份\n\n「2025 年想看的十二部」，已看五部 #观影",
-    99: "买菜：番茄、鸡蛋",
-    77: "跑步 6 公里，膝盖不疼",
-}
 CHANGED = "豆瓣片单备份\n\n「2026 年想看的三部」 #观影"
 MINE = "这一句是我写的。"
 #: Of the checker's problems: what a stale answer may hold, and names of folders that are the person's business.
 NO_FAULT_OF_OURS = ("does not say", "the quote has no link", "has a character that breaks links")
-
-
-@pytest.fixture
-def films(server: CFlowServer, home: Home) -> Home:
-    server.memos += [wire_memo(n, text) for n, text in MEMOS.items()]
-    home.brain().sync()
-    return home
 
 
 def answers(home: Home) -> list[Path]:
