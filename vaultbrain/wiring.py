@@ -332,7 +332,8 @@ class Brain:
             names = sorted(self._vault.names_in(self.settings.answers_folder))
         except WriteFailed:  # no folder
             names = []
-        listing = hashlib.blake2b(json.dumps(names).encode(), digest_size=6).hexdigest()
+        missing = [path for path in catalog.answers.paths() if self._vault.mark(path) is None]
+        listing = hashlib.blake2b(json.dumps([names, missing]).encode(), digest_size=6).hexdigest()
         return f"{catalog.memos_version()}/{catalog.notes_version()}/{catalog.read_meta(ANSWERS_VERSION)}/{listing}"
 
     def _answers_lock(self) -> AbstractContextManager[WriterLock]:

@@ -112,6 +112,14 @@ class AnswerShelf:
         found = self._db.execute("SELECT record FROM answers ORDER BY answer_id").fetchall()
         return [_row_from(json.loads(record)) for (record,) in found]
 
+    def paths(self) -> list[str]:
+        """Where every answer was last met, those that the person removed left out, in the order of ids."""
+        rows = self._db.execute(
+            "SELECT json_extract(record, '$.path') FROM answers WHERE json_extract(record, '$.status') != ? ORDER BY answer_id",
+            (REMOVED,),
+        )
+        return [path for (path,) in rows]
+
     def count_by_status(self) -> dict[str, int]:
         """status → answers, those that the person removed left out."""
         found = dict.fromkeys((FRESH, STALE), 0)
