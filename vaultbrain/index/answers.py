@@ -45,11 +45,11 @@ class AnswerRow:
 
     ``key`` is the same for the same question; of several notes for it the one with the highest ``number`` is refreshed.
     ``region`` and ``properties`` are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun:
-    after a kill the file holds either. ``named`` are memos that the note may link to
-    and does not rest on. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were
-    near enough then, best first. ``asked`` is local time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or
-    ``removed`` by the person. ``strong`` counts strong sources. ``changes`` are the lines of
-    the last "what changed" and ``changed_on`` their day. ``canvas`` is the text of its canvas as last drawn.
+    after a kill the file holds either. ``cited`` are the memos that the note rests on, its sources with a label; ``named`` those
+    that it may link to besides. ``come`` are ids of memos that would be cited now; ``seen`` are the ids of memos that were near
+    enough then, best first. ``asked`` is local time without offset. ``status``: ``fresh``, ``stale`` (for ``reason``) or
+    ``removed`` by the person. ``strong`` counts strong sources. ``changes`` are the lines of the last "what changed" and
+    ``changed_on`` their day. ``canvas`` is the text of its canvas as last drawn.
     """
 
     answer_id: str
@@ -77,6 +77,12 @@ class AnswerRow:
     canvas: str = ""
 
 
+def count_up(database: sqlite3.Connection, name: str) -> None:
+    """Makes the entry of the catalog's meta another one: whoever remembers the old one knows that something was written."""
+    query = "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+    database.execute(query, (name,))
+
+
 class AnswerShelf:
     """The answers in the catalog that ``database`` is connected to; writes join its open transaction."""
 
@@ -93,9 +99,7 @@ class AnswerShelf:
 
     def _write(self, row: AnswerRow, record: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", (row.answer_id, row.key, row.number, record))
-        self._db.execute(
-            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1", (VERSION,)
-        )
+        count_up(self._db, VERSION)
 
     def load(self, answer_id: str) -> AnswerRow | None:
         return self._first("SELECT record FROM answers WHERE answer_id = ?", answer_id)

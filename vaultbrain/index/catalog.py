@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import StateUnreadable, WriteFailed
 from vaultbrain.index.answers import SCHEMA as _SCHEMA_3
-from vaultbrain.index.answers import AnswerShelf
+from vaultbrain.index.answers import AnswerShelf, count_up
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase, text_entry
 from vaultbrain.memo import Attachment, Memo, Relation
 
@@ -232,9 +232,7 @@ class Catalog:
         return self.read_meta(_MEMOS_VERSION)
 
     def _count_up(self, name: str) -> None:
-        self._db.execute(
-            "INSERT INTO meta VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1", (name,)
-        )
+        count_up(self._db, name)
 
     @property
     def answers(self) -> AnswerShelf:
