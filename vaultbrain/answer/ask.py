@@ -110,7 +110,7 @@ def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow 
     if options.mode == "auto" and not options.passage and len(question) > LONGEST_WITH_FILTERS:
         options = replace(options, passage=question)
     mode = choose_mode(question, MATCH if options.passage and options.mode == "auto" else options.mode)
-    passage_parts = _passage_parts(options, mode)
+    passage_parts = _passage_parts(options.passage, mode)
     gathered = gather(parts.gathering, options.passage or question, options.variants, passage_parts)
     row = _row(parts, question, mode, options, gathered)
     standing = find_standing(parts.delivery, row, before, is_new=options.is_new)
@@ -122,18 +122,28 @@ def _ask(parts: AskParts, question: str, options: AskOptions, before: AnswerRow 
     is_update = standing.text is not None
     clash = (f"{delivered.path}: lines of yours met a change; they stand in a callout.",) if delivered.clashes else ()
     as_json = {"path": delivered.path, "question": question, **answer.as_json, "updated": is_update}
-    asked = Asked(delivered.path, delivered.text, gathered.result, delivered.row, answer, is_update, changes, failed, as_json)
-    return replace(asked, missing=clash)
+    return Asked(
+        path=delivered.path,
+        text=delivered.text,
+        result=gathered.result,
+        row=delivered.row,
+        answer=answer,
+        is_update=is_update,
+        changes=changes,
+        writer_failed=failed,
+        as_json=as_json,
+        missing=clash,
+    )
 
 
-def _passage_parts(options: AskOptions, mode: str) -> tuple[str, ...]:
-    return parts_of(options.passage) if mode == MATCH and options.passage else ()
+def _passage_parts(passage: str, mode: str) -> tuple[str, ...]:
+    return parts_of(passage) if mode == MATCH and passage else ()
 
 
 def sources_now(parts: GatheringParts, row: AnswerRow) -> list[str]:
     """The ids of the memos that an answer to the row's question would cite now, without reading any of them."""
-    passage_parts = _passage_parts(AskOptions(passage=row.passage), row.mode)
-    return [hit.memo_id for hit in find_sources(parts, row.passage or row.question, row.variants, passage_parts)[1]]
+    passage_parts = _passage_parts(row.passage, row.mode)
+    return [hit.memo_id for hit in find_sources(parts, row.passage or row.question, row.variants, passage_parts).cited]
 
 
 #: What may differ in the same question. Not what makes a filter, and not what is part of a word: C++, 2.5.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultbrain.answer.context import Reading
 from vaultbrain.answer.material import Material, Relative
@@ -18,7 +18,7 @@ from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.memo import without_tags
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
-from vaultbrain.vault.markdown import anchor_id
+from vaultbrain.vault.markdown import ADDRESS, anchor_id
 from vaultbrain.vault.memo_note import standing_anchors
 from vaultbrain.vault.note import read_region
 
@@ -83,22 +83,22 @@ class Gathered:
 
 def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str] = ()) -> Gathered:
     """Searches, reads in full, and makes sure of every link. A server that is away is no error: ``reading`` says so."""
-    result, hits, further, part_hits = find_sources(parts, query, variants, passage_parts)
-    read_for = choose_reading(hits, lambda memo_ids: _upwards(parts, memo_ids))
+    found = find_sources(parts, query, variants, passage_parts)
+    read_for = choose_reading(found.cited, lambda memo_ids: _upwards(parts, memo_ids))
     reading = _read_in_full(parts, list(read_for))
     if reading.changed:
-        result, hits, further, part_hits = find_sources(parts, query, variants, passage_parts)
+        found = find_sources(parts, query, variants, passage_parts)
     notes = _Notes(parts.vault)
-    memos = parts.mirrored(list(dict.fromkeys([*(hit.memo_id for hit in hits), *read_for])))
+    memos = parts.mirrored(list(dict.fromkeys([*(hit.memo_id for hit in found.cited), *read_for])))
     result = replace(
-        result,
-        hits=tuple(notes.with_sound_link(hit) for hit in hits if hit.memo_id in memos),  # a sync may have taken one away
-        nearest=tuple(notes.with_sound_link(hit) for hit in result.nearest),
+        found.result,
+        hits=tuple(notes.with_sound_link(hit) for hit in found.cited if hit.memo_id in memos),  # a sync may have taken one away
+        nearest=tuple(notes.with_sound_link(hit) for hit in found.result.nearest),
     )
     memo_ids = [hit.memo_id for hit in result.hits]
     relatives = _relatives(parts, notes, memo_ids)
     copies = [copy for hit in result.hits for copy in hit.copies]
-    memos |= parts.mirrored([*copies, *(kin.memo_id for found in relatives.values() for kin in found)])
+    memos |= parts.mirrored([*copies, *(kin.memo_id for named in relatives.values() for kin in named)])
     material = Material(
         tags={memo_id: memo.tags for memo_id, memo in memos.items()},
         blocks={hit.memo_id: notes.blocks(hit.memo_id, hit.note) for hit in result.hits},
@@ -108,17 +108,21 @@ def gather(parts: GatheringParts, query: str, variants: Sequence[str], passage_p
         is_word=parts.is_word,
         is_topic=parts.is_topic,
     )
-    further = tuple(map(notes.with_sound_link, further))
-    return Gathered(result, further, part_hits, reading, read_for, memos, material)
+    further = tuple(map(notes.with_sound_link, found.further))
+    return Gathered(result, further, found.part_hits, reading, read_for, memos, material)
 
 
-_Hits = tuple["Hit", ...]
+class FoundSources(NamedTuple):
+    """``cited`` and ``further`` in the order of the answer; ``part_hits`` are what each part of a passage found by itself."""
+
+    result: SearchResult
+    cited: tuple[Hit, ...]
+    further: tuple[Hit, ...]
+    part_hits: tuple[tuple[Hit, ...], ...]
 
 
-def find_sources(
-    parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str]
-) -> tuple[SearchResult, _Hits, _Hits, tuple[_Hits, ...]]:
-    """(result, cited, further, those of each part). What a part of a passage finds may be lost in the whole."""
+def find_sources(parts: GatheringParts, query: str, variants: Sequence[str], passage_parts: Sequence[str]) -> FoundSources:
+    """What an answer would cite. What a part of a passage finds may be lost in the whole, and becomes a source, too."""
     result = parts.search(query, variants, MAX_SOURCES + MAX_FURTHER)
     part_hits = tuple(parts.search(part, (), HITS_PER_PART).hits for part in passage_parts)
     sure_of_parts = [hit for hits in part_hits for hit in [h for h in hits if h.label != WEAK][:SOURCES_PER_PART]]
@@ -129,7 +133,8 @@ def find_sources(
     if sure_of_parts:
         hits.sort(key=lambda hit: hit.label == WEAK)
     cited, further = worth_citing(hits)
-    return replace(result, coverage=_each_counted_once(result, (*cited, *further))), cited, further, part_hits
+    result = replace(result, coverage=_each_counted_once(result, (*cited, *further)))
+    return FoundSources(result, cited, further, part_hits)
 
 
 def _each_counted_once(result: SearchResult, kept: Sequence[Hit]) -> Coverage:
@@ -174,10 +179,10 @@ def _says_the_same(one: Hit, other: Hit) -> bool:
     mine, theirs = (fold(without_tags(hit.excerpt)).strip(" .。!！") for hit in (one, other))
     if mine == theirs:
         return True
-    addresses = set(_ADDRESS.findall(mine))
-    if not addresses or addresses != set(_ADDRESS.findall(theirs)):
+    addresses = set(ADDRESS.findall(mine))
+    if not addresses or addresses != set(ADDRESS.findall(theirs)):
         return False
-    words, their_words = (set(cut(_ADDRESS.sub(" ", text))) for text in (mine, theirs))
+    words, their_words = (set(cut(ADDRESS.sub(" ", text))) for text in (mine, theirs))
     return len(words & their_words) >= SAME_SHARE * min(len(words), len(their_words))
 
 
@@ -262,7 +267,6 @@ class _Notes:
         return tuple((anchor_id(memo_id, number), block) for number, block in standing_anchors(memo_id, read_region(text) or ""))
 
 
-_ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
 #: What ``neutralise`` may put before a mark: an excerpt is made inert by itself, and half of a formula is no formula any more.
 _MADE_INERT = re.compile(r"\\([!-/:-@\[-`{-~])|\u200b")
 

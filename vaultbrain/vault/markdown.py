@@ -13,6 +13,7 @@ from vaultbrain.vault.anchors import align_numbers, anchor_id, anchor_text, anch
 from vaultbrain.vault.neutralise import ORDINARY_LANGUAGES, Block, neutralise, split_blocks
 
 __all__ = [
+    "ADDRESS",
     "ORDINARY_LANGUAGES",
     "Block",
     "align_numbers",
@@ -30,6 +31,9 @@ __all__ = [
     "strip_anchors",
     "wikilink",
 ]
+
+#: An address of the web as people write it: Chinese text may follow it without a space.
+ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
 
 _ZERO_WIDTH_SPACE = "\u200b"
 _WIDE = "WF"  # Unicode Standard Annex #11

@@ -12,7 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from vaultbrain.memo import without_tags
-from vaultbrain.vault.markdown import fitting, plain_text
+from vaultbrain.vault.markdown import ADDRESS, fitting, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -26,7 +26,6 @@ MAX_TITLE_WIDTH = 72
 _REFUSED = re.compile(r'[\\/:*?"<>|#^\[\]%\x00-\x1f\x7f]')
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _WINDOWS_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE)
-_ADDRESS = re.compile(r"https?://[^\s\u3000-\u9fff\uff00-\uffef]+")
 _CLAUSE_END = re.compile(r"[，。；：！？]|[,;.!](?=\s)")
 _LOOSE_SPACE = re.compile(r"\s+(?=[，。；：、！？])")
 _PUNCTUATION = " \t,.;:!?-–—，。；：！？、"
@@ -35,7 +34,7 @@ _UNTITLED = "memo"
 
 def memo_name(title: str, memo_id: str) -> str:
     """The note's base name without ``.md``: ``观影清单 (456)``. Addresses and tags are left out where words remain."""
-    words = _LOOSE_SPACE.sub("", _ADDRESS.sub(" ", without_tags(plain_text(title)))).strip(_PUNCTUATION)
+    words = _LOOSE_SPACE.sub("", ADDRESS.sub(" ", without_tags(plain_text(title)))).strip(_PUNCTUATION)
     return _joined(_safe(words) or _safe(plain_text(title)) or _UNTITLED, f" ({_safe(memo_id)})")
 
 
