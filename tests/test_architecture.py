@@ -128,7 +128,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "transformers": ("index.embedding", "retrieve.crossencoder"),
     "typer": (
         "cli.answering",
-        "cli.asking",
+        "cli.searching",
         "cli.console",
         "cli.looking",
         "cli.main",
