@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 import pytest
 from films import MEMOS, QUESTION
 from obsidian import Vault, hash_tree
+from tiny_embedder import TinyEmbedder
 
 from vaultbrain.answer import delivery
-from vaultbrain.errors import AnswerNotFound, WriteFailed
+from vaultbrain.errors import AnswerNotFound, EmbeddingUnavailable, WriteFailed
 from vaultbrain.index.answers import REMOVED
 from vaultbrain.vault.note import read_properties, read_region
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
     from cflow_server import CFlowServer
     from conftest import Home
+    from numpy.typing import NDArray
 
     from vaultbrain.answer.ask import Asked
 
@@ -400,6 +404,22 @@ def test_an_answer_that_cannot_be_written_does_not_stop_the_others(
     assert properties(note(films, other))["vb_status"] == "stale"
     films.brain().sync()
     assert properties(note(films, asked))["vb_status"] == "stale"
+
+
+class AwayEmbedder(TinyEmbedder):
+    """Knows its old vectors' name and computes none."""
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingUnavailable(embedding="tiny", reason="it is away")
+
+
+def test_a_model_that_is_away_does_not_make_answers_be_looked_at_again_and_again(server: CFlowServer, films: Home) -> None:
+    """The vectors failed, the answers did not: that they were compared with these memos is remembered."""
+    films.brain().ask(QUESTION)
+    server.add("晚饭：面条加蛋")
+    assert [list(failure) for failure in films.brain(AwayEmbedder()).sync().failed] == [["stage", "reason"]]
+    with films.catalog() as catalog:
+        assert catalog.read_meta("answers_aged").startswith(f"{catalog.memos_version()}/")
 
 
 def test_a_sync_without_changes_touches_no_answer_and_asks_no_model(films: Home) -> None:

@@ -330,7 +330,7 @@ class Brain:
         """Another one when a memo or its note moved on, an answer was written, or the person deleted, moved or put back one."""
         try:
             names = sorted(self._vault.names_in(self.settings.answers_folder))
-        except WriteFailed:  # no folder
+        except WriteFailed:  # it cannot be listed: a file stands in its place
             names = []
         missing = [path for path in catalog.answers.paths() if self._vault.mark(path) is None]
         listing = hashlib.blake2b(json.dumps([names, missing]).encode(), digest_size=6).hexdigest()
@@ -397,16 +397,18 @@ class Brain:
         version = self._answers_rest_on(catalog)
         if version == catalog.read_meta(_AGED):
             return
+        failed: dict[str, str] = {}
         if catalog.answers.has_any():
             from vaultbrain.answer.living import age_answers
 
             living = self._answer_wiring(catalog).aging(looks_for_new=looks_for_new)
             aged = age_answers(living, lambda done, total: progress("answers", done, total))
             report.answers_stale += len(aged.stale)
-            report.failed += [{"answer": path, "reason": reason} for path, reason in aged.failed.items()]
+            failed = aged.failed
+            report.failed += [{"answer": path, "reason": reason} for path, reason in failed.items()]
         catalog.write_meta(_SEARCHED, catalog.memos_version())
-        if report.failed:
-            return  # what failed is tried again by the next sync
+        if failed:
+            return  # they are tried again by the next sync
         if self._answers_rest_on(catalog) == version:
             catalog.write_meta(_AGED, version)
         else:  # it was moved on by us, or by a refresh that had not seen the newest memos
