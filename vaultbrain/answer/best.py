@@ -17,6 +17,7 @@ from vaultbrain.answer.pieces import ADDRESS, FENCE, Piece, bare_line, leans, pi
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut
 from vaultbrain.retrieve.fusion import STRONG
+from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 from vaultbrain.vault.markdown import columns, plain_text
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ _HEADING = re.compile(r"#{1,6}[ \t]+([^\n]+)")
 _CODE = re.compile(
     r"(`+)[^`]+\1|(?:[$>]|PS>|C:\\>)\s+\S.*|[a-z][!-~]*(?: [!-~]+)* --?[a-z][!-~]*(?: [!-~]+)*(?<![.!?])", re.DOTALL
 )
-#: Characters of a question; a longer one is a passage, whose words are everywhere.
-_LONG_TOPIC = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +141,9 @@ def rank(result: SearchResult, hit: Hit, pieces: Sequence[Piece]) -> list[Ranked
 def _weights(result: SearchResult) -> dict[str, float]:
     """The topic's tokens with what they weigh, 1 in the mean: one that few of the hits hold tells more than one of all of them.
 
-    A token that stands in no excerpt weighs 1.
+    A token that stands in no excerpt weighs 1. A passage has no topic: its words are everywhere.
     """
-    topic = dict.fromkeys(cut(result.query.topic), 1.0) if len(result.query.topic) <= _LONG_TOPIC else {}
+    topic = dict.fromkeys(cut(result.query.topic), 1.0) if len(result.query.topic) <= LONGEST_WITH_FILTERS else {}
     held = [_tokens(hit.excerpt) for hit in result.hits]
     counts = {token: count for token in topic if (count := sum(token in tokens for tokens in held))}
     rarity = {token: log(1 + (len(held) + 1) / count) for token, count in counts.items()}

@@ -54,7 +54,7 @@ _SURE, _CITED, _LONG_TAGGED = 1.0, 0.7, 0.5
 #: Families of variants (``retrieve.expand``) that say what the question says; a synonym may be narrower, and so a name.
 _SAME = frozenset({"literal", "script", "form", "tag", "other language", "translation"})
 _SYNONYMS = frozenset({"synonym", "related tag"})
-_COMPANIONS = frozenset({"resource", "action", "related"})
+_COMPANIONS = frozenset({"resource", "action"})
 #: A variant that stands for less of the question than this is not its subject.
 _WHOLE = 0.6
 #: What is left of a name's worth when all hits bear it.

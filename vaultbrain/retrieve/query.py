@@ -117,8 +117,9 @@ NO_CONDITIONS = Conditions()
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """``text`` is as typed, ``sought`` without its filters and the marks around it. ``topic`` is its
-    folded subject, words separated by spaces.
+    """``text`` is as typed, ``sought`` without its filters and the marks around it.
+
+    ``topic`` is its folded subject, words separated by spaces.
 
     ``elsewhere`` is the topic in the words of the other region (硬盘 for 硬碟), empty when they are the same.
     ``language``: zh-Hans, zh-Hant or en. ``wants_resources``: the question asks for links, tools or lists rather than for
