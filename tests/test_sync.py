@@ -190,6 +190,8 @@ def test_an_edit_in_our_region_alone_is_left_alone(server: CFlowServer, home: Ho
     home.brain().sync()
     note = home.note_of(501)
     note.write_text(note.read_text("utf-8").replace("first block", "first block, corrected"), encoding="utf-8")
+    report = home.brain().sync()
+    assert (report.notes_written, report.edits_taken_in) == (0, 1)
     assert home.brain().sync().is_empty
     server.edit(501, "first block\n\nsecond block, edited")
     assert home.brain().sync().conflicts == 0

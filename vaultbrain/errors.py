@@ -56,6 +56,18 @@ class VaultGone(VaultbrainError):
     """The vault, or our notes in it, disappeared. Facts: ``path``, ``missing``, ``known``."""
 
 
+class VaultAway(VaultbrainError):
+    """The vault's folder, or the settings file in it, is not there just now: unmounted, moved or deleted. Facts: ``path``."""
+
+
+class WatcherRunning(VaultbrainError):
+    """Another watcher serves this vault. Facts: ``pid``, ``since``; both may be missing."""
+
+
+class ServiceUnavailable(VaultbrainError):
+    """The system's service manager cannot be used. Facts: ``reason``, ``next``."""
+
+
 class SourceError(VaultbrainError):
     """Base of everything a source may refuse. Facts always hold ``address`` (never a token)."""
 
@@ -146,6 +158,10 @@ class WriteFailed(VaultbrainError):
 
 class NoteUnreadable(VaultbrainError):
     """A note that we may not change now. Facts: ``path``, ``reason``."""
+
+
+class NoteBeingEdited(NoteUnreadable):
+    """The note was changed a moment ago, so nothing may be written into it yet. Facts: ``path``, ``reason``."""
 
 
 class TemplateBroken(VaultbrainError):
@@ -300,6 +316,22 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         f"Cannot write {e.fact('path')} ({e.fact('reason')}).",
         "What was written before it is whole; nothing was half-written.",
         "Make room or correct the permissions, then run the same command again: it goes on where it stopped.",
+    ),
+    VaultAway: lambda e: Explanation(
+        f"The vault {e.fact('path')} is not there just now.",
+        _NOTHING_CHANGED,
+        "Mount it or move it back, then run the same command again.",
+    ),
+    WatcherRunning: lambda e: Explanation(
+        "Another watcher serves this vault already"
+        + (f": process {e.fact('pid')}, started {e.fact('since')}." if e.fact("pid") else "."),
+        "It goes on; nothing was changed.",
+        "See what it does with: vaultbrain status",
+    ),
+    ServiceUnavailable: lambda e: Explanation(
+        f"The background service cannot be set up: {e.fact('reason')}.",
+        "Nothing was changed.",
+        e.fact("next") or "Run the watcher yourself instead: vaultbrain watch",
     ),
     NoteUnreadable: lambda e: Explanation(
         f"{e.fact('path')} cannot be read: {e.fact('reason')}.",

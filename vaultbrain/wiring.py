@@ -218,7 +218,7 @@ class Brain:
     def get(self, memo_id: str) -> FetchedMemo:
         """One memo, from the server if it answers. Raises ``MemoNotFound``."""
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
-            mirrored = catalog.load_memos([memo_id]).get(memo_id)
+            mirrored = catalog.load_originals([memo_id]).get(memo_id)
             try:
                 source = self._source(catalog, timeout_s=self.settings.timeout, tries=1)
                 try:

@@ -97,6 +97,7 @@ class AnswerWiring:
         return GatheringParts(
             search=self._search,
             mirrored=self._catalog.load_memos,
+            originals=self._catalog.load_originals,
             note_of=self._note_of,
             relations=self._catalog.relations_of,
             mirror_now=self._mirror_now,

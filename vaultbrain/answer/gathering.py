@@ -48,13 +48,14 @@ MAX_RELATIVES = 3
 class GatheringParts:
     """What gathering works with.
 
-    ``search`` takes a text, variants and how many; ``mirrored`` gives memos as the catalog has them; ``note_of`` the path of a
-    memo's note, or nothing; ``relations`` (memo, related memo, kind) of memos at either end; ``mirror_now`` takes memos that
+    ``search`` takes a text, variants and how many; ``mirrored`` gives memos as their notes have them, ``originals`` as the source
+    had them; ``note_of`` the path of a memo's note, or nothing; ``relations`` (memo, related memo, kind) of memos at either end; ``mirror_now`` takes memos that
     changed on the server into the vault, or raises ``StateBusy``; ``likeness``, ``is_word`` and ``is_topic`` as in ``Material``.
     """
 
     search: Callable[[str, Sequence[str], int], SearchResult]
     mirrored: Callable[[Sequence[str]], dict[str, Memo]]
+    originals: Callable[[Sequence[str]], dict[str, Memo]]
     note_of: Callable[[str], str]
     relations: Callable[[Sequence[str]], Sequence[tuple[str, str, str]]]
     mirror_now: Callable[[Sequence[Memo]], None]
@@ -208,9 +209,9 @@ def _read_in_full(parts: GatheringParts, wanted: Sequence[str]) -> Reading:
             source.close()
     except SourceError as error:
         return Reading("from_mirror", read=len(wanted), reason=_why(error))
-    mirrored = parts.mirrored(wanted)
-    known = {memo_id: memo for memo_id, memo in fetched.items() if memo_id in mirrored}  # a sync may have taken one away
-    changed = [memo for memo_id, memo in known.items() if memo and memo.memo_hash != mirrored[memo_id].memo_hash]
+    recorded = parts.originals(wanted)
+    known = {memo_id: memo for memo_id, memo in fetched.items() if memo_id in recorded}  # a sync may have taken one away
+    changed = [memo for memo_id, memo in known.items() if memo and memo.memo_hash != recorded[memo_id].memo_hash]
     how = "from_export" if source.is_export else "from_server"
     reading = Reading(how, read=len(wanted), gone=tuple(memo_id for memo_id, memo in fetched.items() if memo is None))
     ids = tuple(memo.id for memo in changed)

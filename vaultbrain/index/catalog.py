@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.errors import StateUnreadable, WriteFailed
 from vaultbrain.index.answers import SCHEMA as _SCHEMA_3
 from vaultbrain.index.answers import AnswerShelf, count_up
+from vaultbrain.index.recalls import SCHEMA as _RECALL_SCHEMA
+from vaultbrain.index.recalls import RecallShelf
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase, text_entry
 from vaultbrain.memo import Attachment, Memo, Relation
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from vaultbrain.index.scope import Scope
     from vaultbrain.index.tokens import KeywordEntry
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE memos (
@@ -70,6 +72,13 @@ CREATE TABLE relations (
     memo_id TEXT NOT NULL, related_id TEXT NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (memo_id, related_id, kind)) WITHOUT ROWID;
 CREATE INDEX relations_by_related ON relations (related_id);
 """
+#: What came with format 4. A memo whose note the person wrote into stands in ``memos`` as they keep it, and in ``kept`` as the
+#: source has it. ``looked`` remembers each note's file when it was last compared with what we wrote.
+_SCHEMA_4 = f"""
+CREATE TABLE kept (
+    memo_id TEXT PRIMARY KEY, original TEXT NOT NULL, anchors TEXT NOT NULL, unlinked TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE looked (memo_id TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
+{_RECALL_SCHEMA}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +167,8 @@ class Catalog:
             self._fill_texts()
         if version < 3:
             self._run_statements(_SCHEMA_3)
+        if version < 4:
+            self._run_statements(_SCHEMA_4)
         if version < SCHEMA_VERSION:
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -238,6 +249,10 @@ class Catalog:
     def answers(self) -> AnswerShelf:
         return AnswerShelf(self._db)
 
+    @property
+    def recalls(self) -> RecallShelf:
+        return RecallShelf(self._db)
+
     # memos
 
     def memo_marks(self) -> dict[str, MemoMark]:
@@ -248,11 +263,17 @@ class Catalog:
         return self._db.execute("SELECT 1 FROM memos LIMIT 1").fetchone() is not None
 
     def load_memos(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
-        """The memos with these ids, as last seen; unknown ids are left out."""
+        """The memos with these ids, as last seen or as the person keeps them in their notes; unknown ids are left out."""
+        return self._records("SELECT record FROM memos WHERE id IN ({})", memo_ids)
+
+    def load_originals(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
+        """As ``load_memos``, always as the source had them."""
+        return self.load_memos(memo_ids) | self._records("SELECT original FROM kept WHERE memo_id IN ({})", memo_ids)
+
+    def _records(self, query: str, memo_ids: Sequence[str]) -> dict[str, Memo]:
         found: dict[str, Memo] = {}
         for part in _parts(memo_ids):
-            marks = ",".join("?" * len(part))
-            for (record,) in self._db.execute(f"SELECT record FROM memos WHERE id IN ({marks})", part):
+            for (record,) in self._db.execute(query.format(",".join("?" * len(part))), part):
                 memo = _memo_from(record)
                 found[memo.id] = memo
         return found
@@ -265,12 +286,51 @@ class Catalog:
         return found
 
     def write_memo(self, memo: Memo, keywords: KeywordEntry) -> None:
-        """The memo's row and its keyword entry, new or replaced."""
+        """The memo's row and its keyword entry, new or replaced; its note is to be looked at again."""
+        for table in ("kept", "looked"):
+            self._db.execute(f"DELETE FROM {table} WHERE memo_id = ?", (memo.id,))
+        self._write_row(memo, keywords, memo.memo_hash)
+
+    def write_kept(
+        self,
+        original: Memo,
+        memo: Memo,
+        keywords: KeywordEntry,
+        anchors: Sequence[tuple[int, str]] = (),
+        unlinked: Sequence[str] = (),
+    ) -> None:
+        """``memo`` is what the person's note makes of ``original``, the same when they wrote nothing into it.
+
+        ``anchors`` are (number, block text) of what can be linked to in the note, ``unlinked`` its other blocks.
+        """
+        self._db.execute("DELETE FROM kept WHERE memo_id = ?", (memo.id,))
+        if memo != original:
+            row = (memo.id, _record_of(original), json.dumps(list(anchors)), json.dumps(list(unlinked)))
+            self._db.execute("INSERT INTO kept VALUES (?, ?, ?, ?)", row)
+        self._write_row(memo, keywords, original.memo_hash)
+
+    def is_kept(self, memo_id: str) -> bool:
+        """Whether the person wrote something into the memo's note."""
+        return self._db.execute("SELECT 1 FROM kept WHERE memo_id = ?", (memo_id,)).fetchone() is not None
+
+    def standing_blocks(self, memo_id: str) -> tuple[list[tuple[int, str]], list[str]] | None:
+        """(number, block text) and the other blocks of a note that the person wrote into; None for any other."""
+        found = self._db.execute("SELECT anchors, unlinked FROM kept WHERE memo_id = ?", (memo_id,)).fetchone()
+        return ([(number, text) for number, text in json.loads(found[0])], json.loads(found[1])) if found else None
+
+    def looked_marks(self) -> dict[str, tuple[int, int]]:
+        """memo id → (size in bytes, time of change in nanoseconds) of its note when it was last compared."""
+        return {memo_id: (size, mtime_ns) for memo_id, size, mtime_ns in self._db.execute("SELECT * FROM looked")}
+
+    def write_looked(self, memo_id: str, size: int, mtime_ns: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO looked VALUES (?, ?, ?)", (memo_id, size, mtime_ns))
+
+    def _write_row(self, memo: Memo, keywords: KeywordEntry, memo_hash: str) -> None:
         self._db.execute(
             "INSERT INTO memos (id, created, memo_hash, content_hash, record) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET created = excluded.created, memo_hash = excluded.memo_hash,"
             " content_hash = excluded.content_hash, record = excluded.record",
-            (memo.id, memo.created, memo.memo_hash, memo.content_hash, _record_of(memo)),
+            (memo.id, memo.created, memo_hash, memo.content_hash, _record_of(memo)),
         )
         self._count_up(_MEMOS_VERSION)
         (number,) = self._db.execute("SELECT number FROM memos WHERE id = ?", (memo.id,)).fetchone()
@@ -298,7 +358,7 @@ class Catalog:
         for table, key in (("keywords", "rowid"), ("texts", "number"), ("memo_facts", "number")):
             self._db.execute(f"DELETE FROM {table} WHERE {key} = (SELECT number FROM memos WHERE id = ?)", (memo_id,))
         self.replace_chunks(memo_id, "", [], chunker="")
-        for table in ("chunked", "indexed", "notes", "memo_tags", "relations"):
+        for table in ("chunked", "indexed", "notes", "memo_tags", "relations", "kept", "looked"):
             self._db.execute(f"DELETE FROM {table} WHERE memo_id = ?", (memo_id,))
         self._db.execute("DELETE FROM memos WHERE id = ?", (memo_id,))
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)", (memo_id, title, deleted_at, trash_path))

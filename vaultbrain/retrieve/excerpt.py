@@ -129,9 +129,15 @@ class _Scale:
         return sum(self.met(text).values()) + _NEAREST_PIECE_WEIGHT * self.nearness(text)
 
 
-def best_excerpt(memo_id: str, anchors: Sequence[tuple[int, str]], content: str, wanted: Wanted) -> Excerpt:
-    """``anchors`` are (number, block text); without any, the blocks of ``content`` serve and nothing is linked."""
-    blocks = [(anchor_id(memo_id, number), text) for number, text in anchors] or [
+def best_excerpt(
+    memo_id: str, anchors: Sequence[tuple[int, str]], content: str, wanted: Wanted, unlinked: Sequence[str] = ()
+) -> Excerpt:
+    """``anchors`` are (number, block text), ``unlinked`` the texts of blocks that have no anchor.
+
+    Without either, the blocks of ``content`` serve and nothing is linked.
+    """
+    linked = [(anchor_id(memo_id, number), text) for number, text in anchors]
+    blocks = [*linked, *(("", text) for text in unlinked)] or [
         ("", block.text) for block in split_blocks(neutralise(content))
     ]
     if not blocks:

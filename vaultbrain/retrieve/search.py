@@ -586,7 +586,9 @@ class _Search:
         terms = [*(word.lstrip("#") for variant in met for word in variant.looked_up), self.query.topic]
         nearest = self.comparison.nearest(memo.id) if self.comparison else None
         wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources, weights)
-        excerpt = best_excerpt(memo.id, note.anchors if note and is_linked else (), memo.content, wanted)
+        blocks = self.catalog.standing_blocks(memo.id) if is_linked else None
+        anchors, unlinked = blocks or (note.anchors if note and is_linked else (), ())
+        excerpt = best_excerpt(memo.id, anchors, memo.content, wanted, unlinked)
         return Hit(
             memo_id=memo.id,
             label=self._label(item),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ _LOCK = "lock"
 ANSWERS_LOCK = "answers-lock"
 #: Seconds that a holder may need from getting the lock to having written its name.
 _ANNOUNCE_S = 0.2
+#: Seconds in which whoever merely looks at a lock on Windows, where looking means taking it, is out of the way again.
+_GLANCE_S = 0.2
 
 
 @contextmanager
@@ -45,10 +48,10 @@ def writing(
             on_wait()
             lock.acquire(timeout=timeout_s, poll_interval=0.05)
     except Timeout as error:
-        raise StateBusy(**_read_owner(_owner_path(folder, name)), waited_s=timeout_s) from error
+        raise StateBusy(**_read_owner(owner_path(folder, name)), waited_s=timeout_s) from error
     except OSError as error:
         raise WriteFailed(path=folder / name, reason=error.strerror or str(error)) from error
-    owner = WriterLock(_owner_path(folder, name), command)
+    owner = WriterLock(owner_path(folder, name), command)
     try:
         owner.announce()  # at once: the listing of a slow server may take long, and a killed holder may have left its own name
         yield owner
@@ -57,7 +60,46 @@ def writing(
         lock.release()
 
 
-def _owner_path(folder: Path, name: str) -> Path:
+def find_holder(state: Path, name: str = _LOCK) -> dict[str, object] | None:
+    """What the lock's holder announced (``pid``, ``since``, ``command``), or None when nobody holds it. Nothing is written.
+
+    The lock itself decides: what a killed holder left behind counts for nothing. While this looks, for microseconds, another
+    process cannot get the lock; so one that would give up at once should try a little longer.
+    """
+    folder = state.resolve()
+    return _read_owner(owner_path(folder, name)) if _is_held(folder / name) else None
+
+
+def _is_held(path: Path) -> bool:
+    """By asking for a share of the lock, which two that look can have at once but nobody beside a holder."""
+    if not path.is_file():
+        return False
+    if sys.platform == "win32":
+        return not _can_be_taken(path)
+    import fcntl
+
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # gone meanwhile, or a file system without locks
+        return False
+    return False
+
+
+def _can_be_taken(path: Path) -> bool:
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(path).acquire(timeout=_GLANCE_S, poll_interval=0.02):
+            return True
+    except Timeout:
+        return False
+
+
+def owner_path(folder: Path, name: str = _LOCK) -> Path:
+    """Where the holder's name stands; a killed one leaves it there."""
     return folder / f"{name}-owner.json"
 
 
@@ -74,7 +116,8 @@ class WriterLock:
             self._path.write_text(json.dumps(owner), encoding="utf-8")
 
     def withdraw(self) -> None:
-        self._path.unlink(missing_ok=True)
+        with suppress(OSError):  # what is left there says nothing any more once the lock is free
+            self._path.unlink(missing_ok=True)
 
 
 def _read_owner(path: Path) -> dict[str, object]:

@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import NoteUnreadable, WriteFailed
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
 from vaultbrain.index.catalog import NoteRow
 from vaultbrain.index.tokens import keyword_entry
+from vaultbrain.sync.edits import take_in_edits
 from vaultbrain.sync.plan import is_torn
 from vaultbrain.vault.memo_note import look_of, render_memo, standing_anchors
 from vaultbrain.vault.names import free_path, memo_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, Value, new_note, read_region, update_note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from vaultbrain.index.catalog import Catalog
@@ -55,6 +56,7 @@ class Mirror:
         self._zone = zone
         self._report = report
         self._look = look_of(templates)
+        self._fresh: set[str] = set()  # memos whose note holds nothing but what we have just written
 
     @property
     def look(self) -> str:
@@ -99,6 +101,9 @@ class Mirror:
         for memo_id in memo_ids:
             try:
                 self._delete_one(memo_id, moved, deleted_at)
+            except NoteBeingEdited:
+                self._report.deleted -= 1
+                self._report.notes_deferred += 1
             except WriteFailed as error:
                 self._report.deleted -= 1
                 self._report.failed.append({"memo_id": memo_id, "reason": f"{error.fact('path')}: {error.fact('reason')}"})
@@ -136,9 +141,13 @@ class Mirror:
         for start in range(0, len(plan.write), NOTE_BATCH):
             if should_stop():
                 return
-            memos = self._catalog.load_memos(plan.write[start : start + NOTE_BATCH])
+            memos = self._catalog.load_originals(plan.write[start : start + NOTE_BATCH])
             self._write_batch([memos[memo_id] for memo_id in plan.write[start : start + NOTE_BATCH]], names)
             progress("notes", min(start + NOTE_BATCH, len(plan.write)), len(plan.write))
+
+    def take_in_edits(self, memo_ids: Iterable[str]) -> None:
+        """What the person wrote into these memos' notes becomes what is searched."""
+        self._report.edits_taken_in += take_in_edits(self._catalog, self._vault, memo_ids)
 
     def _record_whereabouts(self, plan: NotePlan, moved: Mapping[str, str]) -> None:
         """New paths of moved notes, and notes that the person removed or brought back."""
@@ -163,6 +172,8 @@ class Mirror:
         for memo, row, rendered in prepared:
             try:
                 done.append(self._write_note(memo, row, rendered, names))
+            except NoteBeingEdited:
+                self._report.notes_deferred += 1
             except (WriteFailed, NoteUnreadable) as error:
                 if getattr(error.__cause__, "errno", None) in _HOPELESS:
                     self._commit(done)
@@ -174,6 +185,8 @@ class Mirror:
         with self._catalog.transaction():
             for row in rows:
                 self._catalog.write_note(row)
+                if row.memo_id in self._fresh:
+                    self._catalog.write_looked(row.memo_id, row.size, row.mtime_ns)
 
     def _prepare(self, memo: Memo, names: set[str]) -> tuple[Memo, NoteRow, RenderedMemo]:
         row = self._catalog.load_note(memo.id) or self._new_row(memo, names)
@@ -232,7 +245,7 @@ class Mirror:
         if updated.text == standing:
             return self._written(memo, row, rendered, before, updated.entries)
         if self._vault.mark(row.path) != before:
-            raise NoteUnreadable(path=row.path, reason="it is being changed just now")
+            raise NoteBeingEdited(path=row.path, reason="it is being changed just now")
         return self._written(memo, row, rendered, self._vault.replace(row.path, updated.text), updated.entries)
 
     def _create(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
@@ -243,6 +256,7 @@ class Mirror:
             names.add(same_name(row.path))
             row = self._new_row(memo, names)
             mark = self._vault.create(row.path, text)
+        self._fresh.add(memo.id)
         return self._written(memo, row, rendered, mark)
 
     def _updated(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, standing: str) -> UpdatedNote | None:

@@ -18,6 +18,8 @@ class SyncReport:
     failed: list[dict[str, str]] = field(default_factory=list)
     notes_written: int = 0
     notes_removed: int = 0
+    notes_deferred: int = 0
+    edits_taken_in: int = 0
     answers_stale: int = 0
     chunks_embedded: int = 0
     chunks_waiting: int = 0
@@ -35,8 +37,14 @@ class SyncReport:
     @property
     def is_empty(self) -> bool:
         """Nothing had to be done."""
-        done = (self.created, self.updated, self.deleted, self.notes_written, self.notes_removed, self.chunks_embedded)
-        return not any(done) and not self.is_partial and not self.vectors_rebuilt and not self.chunks_waiting
+        done = (self.created, self.updated, self.deleted, self.notes_written, self.notes_removed, self.edits_taken_in)
+        return (
+            not any(done)
+            and not self.chunks_embedded
+            and not self.is_partial
+            and not self.vectors_rebuilt
+            and not self.chunks_waiting
+        )
 
 
 class Progress(Protocol):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.errors import EmbeddingUnavailable, Interrupted, ListingNotWhole, StateBusy, VectorStoreFailed
 from vaultbrain.sources.listing import Origin
+from vaultbrain.sync.edits import notes_to_look_at
 from vaultbrain.sync.plan import confirmable, plan_memos, plan_notes
 from vaultbrain.sync.report import SyncReport, no_progress
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from vaultbrain.sync.mirror import Mirror
     from vaultbrain.sync.plan import MemoPlan, NotePlan
     from vaultbrain.sync.report import Progress
+    from vaultbrain.vault.vault import FileMark
 
 _ORIGIN = "origin"
 _STORE = "store"
@@ -78,7 +80,7 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
     )
     notes = parts.catalog.note_rows()
     hashes = {memo_id: mark.memo_hash for memo_id, mark in known.items()}
-    note_plan, moved = _plan_notes(parts, plan, hashes, notes, restore=options.restore, vault=vault)
+    note_plan, moved, files = _plan_notes(parts, plan, hashes, notes, restore=options.restore, vault=vault)
     _describe(parts.report, plan, len(listing.memos), options)
     if options.dry_run:
         parts.report.notes_written, parts.report.notes_removed = len(note_plan.write), len(note_plan.removed)
@@ -87,6 +89,7 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
     _confirm_deletions(parts.source, plan, listing)
     parts.mirror.remove_leftovers(notes)
     _mirror(parts, plan, note_plan, moved, listing)
+    parts.mirror.take_in_edits([*notes_to_look_at(parts.catalog, files), *note_plan.write, *note_plan.removed])
     _index(parts, options)
     parts.report.chunks_waiting = parts.catalog.count_texts_without_vector(parts.profile.model)
     if parts.should_stop():
@@ -96,8 +99,11 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
 
 def _plan_notes(
     parts: SyncParts, plan: MemoPlan, hashes: dict[str, str], notes: Mapping[str, NoteRow], *, restore: bool, vault: str
-) -> tuple[NotePlan, dict[str, str]]:
-    """Notes of memos that go are neither missing nor removed by the person; where they moved to is told for ``delete``."""
+) -> tuple[NotePlan, dict[str, str], Mapping[str, FileMark]]:
+    """The plan, where moved notes are now, and the file of each note that is there.
+
+    Notes of memos that go are neither missing nor removed by the person; where they moved to is told for ``delete``.
+    """
     files = parts.mirror.files(notes)
     moved = parts.mirror.find_moved(notes, files, restore=restore)
     followed = {memo_id: replace(note, path=moved.get(memo_id, note.path)) for memo_id, note in notes.items()} if moved else notes
@@ -108,7 +114,7 @@ def _plan_notes(
         del hashes[memo_id]
     staying = {memo_id: note for memo_id, note in followed.items() if memo_id in hashes}
     moved = {memo_id: path for memo_id, path in moved.items() if memo_id in hashes or memo_id in plan.deleted}
-    return plan_notes(hashes, staying, files, parts.mirror.look, vault=vault, restore=restore), moved
+    return plan_notes(hashes, staying, files, parts.mirror.look, vault=vault, restore=restore), moved, files
 
 
 def _describe(report: SyncReport, plan: MemoPlan, total: int, options: SyncOptions) -> None:

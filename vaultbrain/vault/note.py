@@ -98,6 +98,15 @@ def read_region(text: str) -> str | None:
     return _trimmed(lines)
 
 
+def read_body(text: str) -> str:
+    """What the person wrote around our region, without the properties: the whole body when there are no markers."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    start = (_frontmatter_end(lines) or -1) + 1
+    region = _region_lines(lines)
+    around = [lines[start:]] if region is None else [lines[start : region[0]], lines[region[1] + 1 :]]
+    return "\n\n".join(part for rows in around if (part := "\n".join(rows).strip("\n")).strip())
+
+
 def _trimmed(lines: Sequence[str]) -> str:
     """Without one blank line at either end: ours, next to the markers."""
     start = 1 if lines and not lines[0].strip() else 0

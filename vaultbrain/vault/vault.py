@@ -11,12 +11,13 @@ import codecs
 import os
 import re
 import secrets
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import NoteUnreadable, WriteFailed
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
 from vaultbrain.vault.names import same_name
 from vaultbrain.vault.note import BEGIN
 
@@ -44,10 +45,16 @@ class FileMark:
 
 
 class Vault:
-    """A vault's folder. Raises ``WriteFailed`` for every refusal of the file system while writing."""
+    """A vault's folder. Raises ``WriteFailed`` for every refusal of the file system while writing.
 
-    def __init__(self, root: Path) -> None:
+    With ``spare_s``, a note that somebody else changed less than so many seconds ago is not written, nor moved: a person may be
+    typing in it. Then ``NoteBeingEdited`` is raised.
+    """
+
+    def __init__(self, root: Path, *, spare_s: float = 0.0) -> None:
         self.root = root
+        self._spare_s = spare_s
+        self._ours: dict[str, FileMark] = {}  # what this process wrote is nobody's typing
 
     def marks_in(self, folder: str) -> dict[str, FileMark]:
         """Every Markdown file directly in ``folder``; empty when there is no such folder."""
@@ -98,7 +105,22 @@ class Vault:
 
     def replace(self, path: str, text: str) -> FileMark:
         """Writes over a note of ours, on disk before this returns: the person's words stand in it too."""
+        self._spare(path)
         return self._write(path, text, replaces=True)
+
+    def wait_s(self, path: str) -> float:
+        """For how many seconds the note is still to be left alone; 0 when it may be written."""
+        if not self._spare_s:
+            return 0.0
+        mark = self.mark(path)
+        if mark is None or mark == self._ours.get(path):
+            return 0.0
+        age = time.time() - mark.mtime_ns / 1e9  # of a clock that runs far ahead of ours nothing can be told
+        return self._spare_s - age if -self._spare_s < age < self._spare_s else 0.0
+
+    def _spare(self, path: str) -> None:
+        if self.wait_s(path):
+            raise NoteBeingEdited(path=path, reason=f"it was changed less than {self._spare_s:.0f} seconds ago")
 
     def _write(self, path: str, text: str, *, replaces: bool) -> FileMark:
         full = self.root / path
@@ -117,7 +139,8 @@ class Vault:
             finally:
                 temporary.unlink(missing_ok=True)
             stat = full.stat()
-        return FileMark(stat.st_size, stat.st_mtime_ns)
+        self._ours[path] = FileMark(stat.st_size, stat.st_mtime_ns)
+        return self._ours[path]
 
     def _make_folder(self, folder: Path) -> None:
         try:
@@ -128,6 +151,7 @@ class Vault:
     def move_to_trash(self, path: str) -> str:
         """Moves the note into the vault's ``.trash``, where Obsidian keeps deleted notes; returns its new path."""
         full = self.root / path
+        self._spare(path)
         self._make_folder(self.root / _TRASH)
         with _as_write_failed(full):
             target, number = f"{_TRASH}/{full.name}", 1
