@@ -83,6 +83,7 @@ class Settings:
     exact_search_limit: int = _key(40_000, "up to so many chunks are compared one by one; beyond, Chroma proposes candidates")
     timeout: int = _key(20, "seconds to wait for one answer of the memo server")
     lock_timeout: int = _key(10, "seconds to wait for another vaultbrain that is writing")
+    poll_interval: str = _key("60s", "how often the watcher asks the memo server: seconds, or a number with s, m or h")
     lexicon: str = _key(
         "", f"file with words of your own that mean the same (relative to the vault); default: {LEXICON_FILE} in `folder`"
     )
@@ -96,6 +97,11 @@ class Settings:
     llm_exclude_tags: tuple[str, ...] = _key((), "memos with one of these tags are never sent to the chat model", "llm")
     llm_exclude_visibilities: tuple[str, ...] = _key((), 'nor memos of these visibilities, such as ["PRIVATE"]', "llm")
     llm_exclude_folders: tuple[str, ...] = _key((), "nor memos whose notes stand in these folders of the vault", "llm")
+    recall_enabled: bool = _key(True, "let the watcher mention old memos while you write", "recall")
+    recall_per_day: int = _key(6, "mentions of one day, at most", "recall")
+    recall_areas: tuple[str, ...] = _key((), "subjects that you collect: work on them is worth a look-up by itself", "recall")
+    recall_exclude_folders: tuple[str, ...] = _key((), "nothing is mentioned for notes in these folders of the vault", "recall")
+    recall_exclude_tags: tuple[str, ...] = _key((), "nor for notes with one of these tags", "recall")
     canvas: bool = _key(False, "write a canvas beside each answer: question, themes, memos")
     daily_link: bool = _key(False, "link each answer from the day's daily note, as the vault's own settings say where that is")
     headings_conclusion: str = _key("", "heading of the conclusion in answer notes; empty for the language's own", _HEADINGS)
@@ -113,6 +119,18 @@ class Settings:
     @property
     def answers_folder(self) -> str:
         return f"{self.folder}/Answers"
+
+    @property
+    def recall_folder(self) -> str:
+        return f"{self.folder}/Recall"
+
+    @property
+    def inbox_folder(self) -> str:
+        return f"{self.folder}/Ask"
+
+    @property
+    def poll_interval_s(self) -> float:
+        return interval_s(self.poll_interval)
 
     @property
     def headings(self) -> dict[str, str]:
@@ -322,6 +340,26 @@ def _variable_complaint(value: str) -> str:
     return "" if _VARIABLE_NAME.fullmatch(value) else "must be the name of a variable in capitals; the key itself goes into that"
 
 
+_INTERVAL = re.compile(r"(\d{1,6})\s*([smh]?)")
+_SHORTEST_POLL_S, _LONGEST_POLL_S = 5, 86_400
+
+
+def interval_s(text: str) -> float:
+    """Seconds of ``90``, ``90s``, ``5m`` or ``1h``. Raises ``ValueError``."""
+    found = _INTERVAL.fullmatch(text.strip())
+    if not found:
+        raise ValueError(text)
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3_600}[found[2]]
+
+
+def _interval_complaint(value: str) -> str:
+    try:
+        is_fine = _SHORTEST_POLL_S <= interval_s(value) <= _LONGEST_POLL_S
+    except ValueError:
+        is_fine = False
+    return "" if is_fine else f"must be seconds, or a number with s, m or h, from {_SHORTEST_POLL_S}s to 24h"
+
+
 def _between(low: int, high: int) -> Callable[[int], str]:
     return lambda value: "" if low <= value <= high else f"must be between {low} and {high}"
 
@@ -346,6 +384,8 @@ _RULES: dict[str, Callable[[Any], str]] = {
     "chunk_overlap": _between(0, 1_000),
     "exact_search_limit": _between(0, 1_000_000),
     "timeout": _between(1, 600),
+    "poll_interval": _interval_complaint,
+    "recall_per_day": _between(0, 200),
     "lock_timeout": _between(0, 3_600),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,13 +31,13 @@ from vaultbrain.sync.lock import ANSWERS_LOCK, writing
 from vaultbrain.sync.mirror import Mirror
 from vaultbrain.sync.plan import MemoPlan, NotePlan
 from vaultbrain.sync.report import SyncReport, no_progress
-from vaultbrain.sync.sync import SyncOptions, SyncParts, remembered_origin, run_sync
+from vaultbrain.sync.sync import SyncOptions, SyncParts, remembered_origin, run_sync, take_in_notes
 from vaultbrain.vault.home_note import TEMPLATE as HOME_TEMPLATE
 from vaultbrain.vault.templates import OVERRIDES_FOLDER, Templates
 from vaultbrain.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import tzinfo
 
@@ -46,8 +47,11 @@ if TYPE_CHECKING:
     from vaultbrain.bench.run import BenchProgress, BenchResult, MeasuredSet
     from vaultbrain.chat import ChatModel
     from vaultbrain.index.embedding import Embedder
+    from vaultbrain.index.recalls import LoggedCandidate
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
+    from vaultbrain.recall.gate import Decision
+    from vaultbrain.recall.recall import Recalled
     from vaultbrain.retrieve.crossencoder import Reranker
     from vaultbrain.retrieve.dictionary import Dictionary
     from vaultbrain.retrieve.meaning import TableCache
@@ -57,8 +61,11 @@ if TYPE_CHECKING:
     from vaultbrain.sources.listing import Source
     from vaultbrain.sync.lock import WriterLock
     from vaultbrain.sync.report import Progress
+    from vaultbrain.vault.vault import FileMark
     from vaultbrain.views import ViewParts
     from vaultbrain.wiring_answers import AnswerWiring
+    from vaultbrain.wiring_inbox import InboxWiring
+    from vaultbrain.wiring_recall import RecallOutcome, RecallWiring
 
 CATALOG = "catalog.sqlite3"
 _CHROMA = "chroma"
@@ -72,6 +79,9 @@ _AGED, _SEARCHED = "answers_aged", "answers_searched"
 
 #: While a person waits for an answer, a server that is away may cost so many seconds.
 _ASK_TIMEOUT_S = 5
+#: Seconds. The watcher leaves a note alone until its last change, unless that was ours, is so old; and so long it waits for the
+#: server, once, because it asks again anyway and must end soon when it is told to.
+_SPARE_S, _BACKGROUND_TIMEOUT_S = 30.0, 8
 #: Readers hold Chroma's lock for milliseconds and only one sync writes at a time; when it is busy for longer, comparing every
 #: chunk is quicker than waiting.
 _STORE_LOCK_TIMEOUT_S = 2.0
@@ -100,14 +110,19 @@ class Brain:
         environment: Mapping[str, str] = os.environ,
         clock: Callable[[], datetime] = _utc_now,
         embedder: Embedder | None = None,
+        in_background: bool = False,
     ) -> None:
-        """``clock`` gives aware times; ``embedder`` takes the place of the one the settings name."""
-        self.settings = settings
+        """``clock`` gives aware times; ``embedder`` takes the place of the one the settings name.
+
+        ``in_background``: nobody waits, so no note that is being edited is written, and a server in trouble is asked once.
+        """
+        self.settings = replace(settings, timeout=min(settings.timeout, _BACKGROUND_TIMEOUT_S)) if in_background else settings
+        self._tries = 1 if in_background else None
         self._environment = environment
         self._clock = clock
         self._embedder = embedder
         self.fingerprint = embedder.fingerprint if embedder else embedding_fingerprint(settings.embedding, settings.embedding_url)
-        self._vault = Vault(settings.vault)
+        self._vault = Vault(settings.vault, spare_s=_SPARE_S if in_background else 0.0)
         self._templates = Templates(settings.vault / settings.folder / OVERRIDES_FOLDER)
         self._store: VectorStore | None = None
         self._tables: TableCache | None = None
@@ -235,6 +250,68 @@ class Brain:
                 return FetchedMemo(mirrored, "mirror", "the server no longer has it")
             raise MemoNotFound(memo_id=memo_id, address=self.settings.source)
 
+    # what the watcher and conversations call
+
+    def take_in(self, paths: Sequence[str], *, should_stop: Callable[[], bool] = lambda: False) -> SyncReport:
+        """Brings the index in line with what the person wrote into the memo notes among ``paths``; asks no server."""
+        with self._writing("watch", self.settings.lock_timeout), self._catalog() as catalog:
+            parts = self._sync_parts(catalog, SyncReport(), progress=no_progress, should_stop=should_stop)
+            take_in_notes(parts, catalog.memos_at(paths).values())
+            return parts.report
+
+    def has_synced(self) -> bool:
+        """Whether there is anything to answer from."""
+        return bool(self._checked_at())
+
+    def memo_notes(self, paths: Sequence[str]) -> list[str]:
+        """Those of the paths at which a memo's note was last met."""
+        with self._catalog() as catalog:
+            return list(catalog.memos_at(paths))
+
+    def gate(self, text: str) -> tuple[Decision, str]:
+        """Whether what is being written is worth a look-up, and the short query for it. Changes nothing."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return self._recall_wiring(catalog).gate(text)
+
+    def recall(self, text: str, *, semantic: bool | None = None) -> Recalled:
+        """At most two memos that are worth a mention in a conversation about ``text``; every candidate with its reasons.
+
+        ``semantic`` None goes by meaning where there are vectors, else by keywords. Changes nothing. Raises ``UsageProblem``
+        before the first sync.
+        """
+        with self._synced_catalog() as catalog:
+            return self._recall_wiring(catalog).recall(text, semantic=semantic)
+
+    def recall_note(self, path: str, text: str) -> RecallOutcome:
+        """Mentions at most one memo in the recall note of the note at ``path``, in which ``text`` was just written."""
+        with self._synced_catalog() as catalog:
+            return self._recall_wiring(catalog).mention(path, text)
+
+    def recall_log(self, limit: int) -> list[LoggedCandidate]:
+        """Why the last candidates were shown or held, the newest last."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return self._recall_wiring(catalog).read_log(limit)
+
+    @contextmanager
+    def recall_notes(self) -> Iterator[RecallWiring]:
+        """What was ticked in recall notes, to be read and shown."""
+        with self._catalog() as catalog:
+            yield self._recall_wiring(catalog)
+
+    @contextmanager
+    def inbox(self) -> Iterator[InboxWiring]:
+        """The question notes, to be answered and told."""
+        with self._catalog() as catalog:
+            yield self._inbox_wiring(catalog)
+
+    def own_mark(self, path: str) -> FileMark | None:
+        """The file as this brain wrote it last; None when it did not."""
+        return self._vault.own_mark(path)
+
+    def wait_s(self, path: str) -> float:
+        """For how many seconds the note is still to be left alone, since somebody may be typing in it."""
+        return self._vault.wait_s(path)
+
     def status(self) -> dict[str, Any]:
         """Counts and ages; changes nothing and asks no server."""
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
@@ -340,7 +417,14 @@ class Brain:
         settings = self.settings
         return writing(settings.state_folder, timeout_s=settings.lock_timeout, command="ask", name=ANSWERS_LOCK)
 
-    def _source(self, catalog: Catalog, *, timeout_s: float, tries: int | None = None) -> Source:
+    def _source(
+        self,
+        catalog: Catalog,
+        *,
+        timeout_s: float,
+        tries: int | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Source:
         if not self.settings.source:
             raise UsageProblem(what="No source is set.", next="Put `source` into vaultbrain.toml, or run: vaultbrain init")
         return open_source(
@@ -349,21 +433,25 @@ class Brain:
             token=read_token(self.settings, environment=self._environment),
             public_url=self.settings.public_url,
             timeout_s=timeout_s,
-            tries=tries,
+            tries=tries or self._tries,
+            should_stop=should_stop,
             remembered=remembered_origin(catalog),
         )
 
-    def _sync_parts(self, catalog: Catalog, report: SyncReport, **others: Any) -> SyncParts:
+    def _sync_parts(
+        self, catalog: Catalog, report: SyncReport, *, progress: Progress, should_stop: Callable[[], bool]
+    ) -> SyncParts:
         settings = self.settings
         return SyncParts(
-            source=self._source(catalog, timeout_s=settings.timeout),
+            source=self._source(catalog, timeout_s=settings.timeout, should_stop=should_stop),
             catalog=catalog,
             mirror=self._mirror(catalog, report),
             indexer=Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report),
             profile=self._profile,
             report=report,
             now=self._now,
-            **others,
+            progress=progress,
+            should_stop=should_stop,
         )
 
     def _run_sync(self, parts: SyncParts, options: SyncOptions) -> SyncReport:
@@ -391,6 +479,21 @@ class Brain:
             writer=self._chat_model() if settings.llm_base_url and settings.llm_write else None,
             usual_language=resolved_language(catalog, settings.language),
         )
+
+    def _recall_wiring(self, catalog: Catalog) -> RecallWiring:
+        from vaultbrain.wiring_recall import RecallWiring
+
+        return RecallWiring(
+            self.settings, catalog, self._search_parts(catalog), vault=self._vault, lock=self._answers_lock, now=self._now
+        )
+
+    def _inbox_wiring(self, catalog: Catalog) -> InboxWiring:
+        from vaultbrain.wiring_inbox import InboxWiring
+
+        def ask(question: str, mode: str, passage: str) -> str:
+            return self.ask(question, mode=mode, passage=passage).path
+
+        return InboxWiring(catalog.inbox, self._vault, self.settings.inbox_folder, ask)
 
     def _age_answers(self, catalog: Catalog, report: SyncReport, progress: Progress, *, looks_for_new: bool) -> None:
         """Tells answers whose memos have moved on. A sync that was killed before is made up for: what was seen is remembered."""
@@ -461,6 +564,7 @@ class Brain:
             mirror = self._mirror(catalog, report)
             mirror.record(MemoPlan((), tuple(memos), (), ()), no_progress)
             mirror.write(NotePlan(tuple(memo.id for memo in memos), (), ()), {}, no_progress, lambda: False)
+            mirror.take_in_edits([memo.id for memo in memos])
             Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report).cut_memos(no_progress)
 
     def _search_parts(self, catalog: Catalog) -> SearchParts:
@@ -593,6 +697,12 @@ def open_brain(vault: str | Path | None = None, **flags: Any) -> Brain:
     """The brain of the vault at or above ``vault`` (default: the working folder); ``flags`` override settings."""
     settings, _ = load_settings(find_vault(Path(vault or ".")), flags=flags)
     return Brain(settings)
+
+
+def open_watching_brain(vault: str | Path | None = None, **flags: Any) -> Brain:
+    """As ``open_brain``, for the watcher."""
+    settings, _ = load_settings(find_vault(Path(vault or ".")), flags=flags)
+    return Brain(settings, in_background=True)
 
 
 def open_brain_anywhere(vault: str | Path | None = None) -> Brain:

@@ -1,25 +1,27 @@
 """Judged sets: documents, queries, and which documents answer which query. Decides what such a set looks like on disk.
 
 Two forms are read: one JSON file with ``documents`` (or ``documents_from``, a file beside it) and ``queries``, which anybody can
-write; or a folder with ``memos.json``, as the server sends them, and ``queries.json``. Refuses a set that would measure something
+write; or a folder with ``memos.json``, as the server sends them, and ``queries.json``, where
+judged utterances (``bench.utterances``) may lie as well. Refuses a set that would measure something
 else than its author meant: an id twice, a judged document that is not there, a grade that is no grade.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from vaultbrain.bench.strict import Flaw, as_id, identity, load_json, naming, one_line, refuse_twice, some
+from vaultbrain.bench.utterances import read_utterances
 from vaultbrain.errors import ExportUnreadable, JudgedSetUnreadable
 from vaultbrain.memo import Memo, clean_text, tags_of
 from vaultbrain.sources.export import ExportSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from vaultbrain.bench.utterances import Utterances
 
 _MEMOS = "memos.json"
 _QUERIES = "queries.json"
@@ -28,8 +30,6 @@ _QUERIES = "queries.json"
 MAX_GRADE = 10
 #: What a document of a list of relevant ones is worth.
 _RELEVANT = 1
-#: Ids shown in a message about many.
-_SHOWN_IDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ class JudgedQuery:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """``memos`` are the documents, each id once; every graded id is one of them, and no query id is there twice."""
+    """``memos`` are the documents, each id once; every graded id is one of them, and no query id is there twice.
+
+    ``utterances``: what a person writes, judged for recall, where a folder has that too.
+    """
 
     name: str
     memos: tuple[Memo, ...]
     queries: tuple[JudgedQuery, ...]
-
-
-class _Flaw(ValueError):
-    """What is wrong with a part of a set, to follow its path."""
+    utterances: Utterances | None = None
 
 
 def read_judged_set(path: Path) -> JudgedSet:
@@ -64,31 +64,23 @@ def read_judged_set(path: Path) -> JudgedSet:
 def _read_folder(folder: Path) -> JudgedSet:
     memos = _export(folder / _MEMOS)
     path = folder / _QUERIES
-    with _naming(path):
-        return JudgedSet(folder.resolve().name, memos, _read_queries(_load(path), memos))
+    with naming(path):
+        queries = _read_queries(load_json(path), memos)
+    return JudgedSet(folder.resolve().name, memos, queries, read_utterances(folder))
 
 
 def _read_file(path: Path) -> JudgedSet:
-    with _naming(path):
-        data = _object(_load(path))
+    with naming(path):
+        data = _object(load_json(path))
         memos = _documents(path, data)
         queries = _read_queries(data.get("queries"), memos)
     name = data.get("name")
-    return JudgedSet((_one_line(name) if isinstance(name, str) else "") or path.stem, memos, queries)
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """A flaw met inside is one of the file at ``path``."""
-    try:
-        yield
-    except _Flaw as flaw:
-        raise JudgedSetUnreadable(path=path, detail=str(flaw)) from None
+    return JudgedSet((one_line(name) if isinstance(name, str) else "") or path.stem, memos, queries)
 
 
 def _object(data: object) -> dict[str, Any]:
     if not isinstance(data, dict):
-        raise _Flaw("it is no object with documents and queries")
+        raise Flaw("it is no object with documents and queries")
     return data
 
 
@@ -97,25 +89,13 @@ def _documents(path: Path, data: dict[str, Any]) -> tuple[Memo, ...]:
     if "documents" in data:
         return _read_documents(data["documents"])
     if not isinstance(data.get("documents_from"), str):
-        raise _Flaw("neither `documents` nor `documents_from` (a file's name) is in it")
+        raise Flaw("neither `documents` nor `documents_from` (a file's name) is in it")
     other = path.parent / data["documents_from"]
-    held = _load(other)
+    held = load_json(other)
     if isinstance(held, dict) and "documents" in held:
-        with _naming(other):
+        with naming(other):
             return _read_documents(held["documents"])
     return _export(other)
-
-
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise JudgedSetUnreadable(path=path, detail=error.strerror or type(error).__name__) from error
-    except json.JSONDecodeError as error:
-        detail = f"it is not valid JSON at line {error.lineno}, or cut short ({error.msg})"
-        raise JudgedSetUnreadable(path=path, detail=detail) from error
-    except (ValueError, RecursionError) as error:
-        raise JudgedSetUnreadable(path=path, detail="it is not a JSON text") from error
 
 
 def _export(path: Path) -> tuple[Memo, ...]:
@@ -127,88 +107,58 @@ def _export(path: Path) -> tuple[Memo, ...]:
 
 def _read_documents(items: object) -> tuple[Memo, ...]:
     if not isinstance(items, list):
-        raise _Flaw("`documents` is no list")
+        raise Flaw("`documents` is no list")
     memos = tuple(_read_document(item, f"document {number}") for number, item in enumerate(items, 1))
-    _refuse_twice((memo.id for memo in memos), "documents")
+    refuse_twice((memo.id for memo in memos), "documents")
     return memos
 
 
 def _read_document(item: object, where: str) -> Memo:
     """A memo without a history: all are of one time, so that none is preferred for its age."""
-    document_id = _identity(item, where)
+    document_id = identity(item, where)
     content = item.get("text") if isinstance(item, dict) else None
     if not isinstance(content, str):
-        raise _Flaw(f"{where} ({document_id}) has no `text`")
+        raise Flaw(f"{where} ({document_id}) has no `text`")
     content = clean_text(content)
     return Memo(document_id, content, created=0, updated=0, visibility="PRIVATE", tags=tags_of(content))
 
 
 def _read_queries(items: object, memos: Sequence[Memo]) -> tuple[JudgedQuery, ...]:
     if not isinstance(items, list):
-        raise _Flaw("there is no list of queries in it")
+        raise Flaw("there is no list of queries in it")
     if not memos or not items:
-        raise _Flaw(f"there are no {'queries' if memos else 'documents'} in it")
+        raise Flaw(f"there are no {'queries' if memos else 'documents'} in it")
     known = {memo.id for memo in memos}
     queries = tuple(_read_query(item, f"query {number}", known) for number, item in enumerate(items, 1))
-    _refuse_twice((query.id for query in queries), "queries")
+    refuse_twice((query.id for query in queries), "queries")
     if not any(query.grades for query in queries):
-        raise _Flaw("no query has a relevant document, so there is nothing to measure")
+        raise Flaw("no query has a relevant document, so there is nothing to measure")
     return queries
 
 
 def _read_query(item: object, where: str, known: set[str]) -> JudgedQuery:
-    query_id = _identity(item, where)
+    query_id = identity(item, where)
     where = f"{where} ({query_id})"
     fields = item if isinstance(item, dict) else {}
     text, kind = fields.get("text"), fields.get("kind") or ""
     if not isinstance(text, str) or not text.strip():
-        raise _Flaw(f"{where} has no `text`")
+        raise Flaw(f"{where} has no `text`")
     if not isinstance(kind, str):
-        raise _Flaw(f"{where} has a `kind` that is no text")
+        raise Flaw(f"{where} has a `kind` that is no text")
     if "relevant" not in fields:
-        raise _Flaw(f"{where} has no `relevant`: give a list of document ids, empty if nothing answers it")
+        raise Flaw(f"{where} has no `relevant`: give a list of document ids, empty if nothing answers it")
     grades = _read_grades(fields["relevant"], where)
     if strangers := [document_id for document_id in grades if document_id not in known]:
-        raise _Flaw(f"{where} has relevant ids that are no documents: {_some(strangers)}")
-    return JudgedQuery(query_id, text, {document_id: grade for document_id, grade in grades.items() if grade}, _one_line(kind))
+        raise Flaw(f"{where} has relevant ids that are no documents: {some(strangers)}")
+    return JudgedQuery(query_id, text, {document_id: grade for document_id, grade in grades.items() if grade}, one_line(kind))
 
 
 def _read_grades(relevant: object, where: str) -> dict[str, int]:
     if isinstance(relevant, list):
-        return {_as_id(document_id, f"{where}: a relevant id"): _RELEVANT for document_id in relevant}
+        return {as_id(document_id, f"{where}: a relevant id"): _RELEVANT for document_id in relevant}
     if not isinstance(relevant, dict):
-        raise _Flaw(f"{where} has a `relevant` that is neither a list of ids nor an object of id and grade")
+        raise Flaw(f"{where} has a `relevant` that is neither a list of ids nor an object of id and grade")
     for document_id, grade in relevant.items():
         if type(grade) is not int or not 0 <= grade <= MAX_GRADE:
-            raise _Flaw(f"{where}: the grade of {_one_line(document_id)} is no whole number from 0 to {MAX_GRADE}")
+            raise Flaw(f"{where}: the grade of {one_line(document_id)} is no whole number from 0 to {MAX_GRADE}")
     return dict(relevant)
-
-
-def _identity(item: object, where: str) -> str:
-    if not isinstance(item, dict):
-        raise _Flaw(f"{where} is no object")
-    if "id" not in item:
-        raise _Flaw(f"{where} has no `id`")
-    return _as_id(item["id"], f"the `id` of {where}")
-
-
-def _as_id(value: object, where: str) -> str:
-    """Ids are text; a memo's own id may also be written as the number it is."""
-    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
-        raise _Flaw(f"{where} is neither text nor a whole number")
-    return str(value)
-
-
-def _refuse_twice(ids: Iterable[str], what: str) -> None:
-    if twice := [item for item, count in Counter(ids).items() if count > 1]:
-        raise _Flaw(f"{what} have an id that another one has: {_some(twice)}")
-
-
-def _some(ids: Sequence[str]) -> str:
-    shown = ", ".join(_one_line(item) for item in ids[:_SHOWN_IDS])
-    return shown if len(ids) <= _SHOWN_IDS else f"{shown} and {len(ids) - _SHOWN_IDS} more"
-
-
-def _one_line(text: str) -> str:
-    """``text`` as it may stand in a message or a table."""
-    return " ".join(clean_text(text).split())

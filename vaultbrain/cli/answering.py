@@ -17,7 +17,6 @@ from vaultbrain.cli.console import (
     VaultOption,
     answer,
     answer_json,
-    counted,
     on_terminal,
     refuse_blank,
     say,
@@ -26,6 +25,7 @@ from vaultbrain.cli.console import (
 )
 from vaultbrain.errors import EXIT_INTERRUPTED, EXIT_PARTLY, AnswerNotFound, UsageProblem
 from vaultbrain.wiring import open_brain
+from vaultbrain.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

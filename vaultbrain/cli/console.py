@@ -18,6 +18,7 @@ import typer
 
 from vaultbrain.errors import UsageProblem, explain
 from vaultbrain.sync.report import no_progress
+from vaultbrain.words import spoken_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,11 +76,6 @@ def refuse_blank(text: str, name: str) -> None:
         raise UsageProblem(what=f"The {name} is empty.", next=f"Give the {name} in quotes.")
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 note``, ``2 notes``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def on_terminal(stream: Any) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
@@ -105,14 +101,18 @@ def describe_usage_problem(error: typer.TyperException, program: str) -> str:
 
 
 @contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
-    """Turns Ctrl-C and SIGTERM into a question that work asks between two batches; a second Ctrl-C stops at once."""
+def stopping(on_stop: Callable[[], None] = lambda: None) -> Iterator[Callable[[], bool]]:
+    """Turns Ctrl-C and SIGTERM into a question that work asks between two batches; a second Ctrl-C stops at once.
+
+    ``on_stop`` is called by the signal itself, so it may do next to nothing.
+    """
     asked: list[int] = []
 
     def note(number: int, frame: object) -> None:  # noqa: ARG001
         if asked and number == signal.SIGINT:
             raise KeyboardInterrupt
         asked.append(number)
+        on_stop()
         if on_terminal(sys.stderr):
             say("\nStopping after this batch...")
 
@@ -166,16 +166,6 @@ class TerminalProgress:
         if done <= first or now - first_at < 1:
             return ""
         return f"about {spoken_time((total - done) * (now - first_at) / (done - first))} left"
-
-
-def spoken_time(seconds: float) -> str:
-    """``8 s``, ``3 min``, ``2 h 5 min``, ``4 days``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, counted, say, spoken_time
+from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, say
 from vaultbrain.wiring import open_brain
+from vaultbrain.words import counted, spoken_time
 
 
 def register(app: typer.Typer) -> None:

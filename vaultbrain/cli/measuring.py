@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vaultbrain.cli.console import JsonOption, answer, answer_json, counted, on_terminal, say, spoken_time, stopping
+from vaultbrain.cli.console import JsonOption, answer, answer_json, on_terminal, say, stopping
 from vaultbrain.errors import Interrupted, UsageProblem, WriteFailed
 from vaultbrain.wiring import open_brain_anywhere
+from vaultbrain.words import counted, spoken_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.errors import StateUnreadable, WriteFailed
 from vaultbrain.index.answers import SCHEMA as _SCHEMA_3
 from vaultbrain.index.answers import AnswerShelf, count_up
+from vaultbrain.index.inbox import SCHEMA as _INBOX_SCHEMA
+from vaultbrain.index.inbox import InboxShelf
 from vaultbrain.index.recalls import SCHEMA as _RECALL_SCHEMA
 from vaultbrain.index.recalls import RecallShelf
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase, text_entry
@@ -78,7 +80,7 @@ _SCHEMA_4 = f"""
 CREATE TABLE kept (
     memo_id TEXT PRIMARY KEY, original TEXT NOT NULL, anchors TEXT NOT NULL, unlinked TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE looked (memo_id TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL) WITHOUT ROWID;
-{_RECALL_SCHEMA}"""
+{_INBOX_SCHEMA}{_RECALL_SCHEMA}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +250,10 @@ class Catalog:
     @property
     def answers(self) -> AnswerShelf:
         return AnswerShelf(self._db)
+
+    @property
+    def inbox(self) -> InboxShelf:
+        return InboxShelf(self._db)
 
     @property
     def recalls(self) -> RecallShelf:
@@ -525,6 +531,14 @@ class Catalog:
     def notes_version(self) -> str:
         """Another one whenever a memo's note was written, moved, or met in another state."""
         return self.read_meta(_NOTES_VERSION)
+
+    def memos_at(self, paths: Iterable[str]) -> dict[str, str]:
+        """path → memo id, of those paths at which a memo's note was last met."""
+        found: dict[str, str] = {}
+        for part in _parts(list(paths)):
+            marks = ",".join("?" * len(part))
+            found.update(self._db.execute(f"SELECT path, memo_id FROM notes WHERE path IN ({marks})", part))
+        return found
 
     def taken_paths(self) -> set[str]:
         """Paths of all notes that were ever written and not deleted with their memo."""

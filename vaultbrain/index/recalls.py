@@ -1,4 +1,4 @@
-"""The catalog's shelf of recall: what was mentioned for which note and why, what was held back, and what the person thought of it.
+"""The catalog's shelf of recall: what was mentioned for which note and why, what was held back, and what the person thought.
 
 Refuses to decide what is worth a mention: see ``recall.judge``. The log is for reading and is kept to its last entries; what
 decides later (mentions, the person's ticks) is kept for good.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import WriteFailed
@@ -34,14 +34,14 @@ LOG_LENGTH = 2_000
 class RecallRow:
     """One recall note as last written.
 
-    ``for_note`` is the path of the note that was being written, ``path`` that of the recall note. ``region`` and ``properties`` are
-    what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun: after a kill the file holds either.
-    ``memo_ids`` are those that it mentions, the newest first.
+    ``for_note`` is the path of the note that was being written, ``path`` that of the recall note. ``region`` and ``properties``
+    are what we wrote last (the base of a merge); ``intended`` is a region whose writing was begun: after a kill the file holds
+    either. ``mentions`` are those that it shows, the newest first, field by field.
     """
 
     for_note: str
     path: str
-    memo_ids: tuple[str, ...] = ()
+    mentions: tuple[dict[str, str], ...] = ()
     query: str = ""
     created: str = ""
     region: str = ""
@@ -102,8 +102,11 @@ class RecallShelf:
 
     def follow(self, old: str, new: str) -> None:
         """The note ``old`` has been moved to ``new``: what was mentioned for it goes along."""
-        for table in ("recall_mentions", "recall_ticks"):
-            self._write(f"UPDATE OR REPLACE {table} SET for_note = ? WHERE for_note = ?", (new, old))
+        self._write("UPDATE OR REPLACE recall_mentions SET for_note = ? WHERE for_note = ?", (new, old))
+        self._write("UPDATE OR REPLACE recall_ticks SET for_note = ? WHERE for_note = ?", (new, old))
+        if row := self.note_for(old):
+            self._write("DELETE FROM recall_notes WHERE for_note = ?", (old,))
+            self.write_note(replace(row, for_note=new))
 
     # what the person thought
 
@@ -149,4 +152,4 @@ class RecallShelf:
 
 def _row_from(record: str) -> RecallRow:
     values = json.loads(record)
-    return RecallRow(**{**values, "memo_ids": tuple(values["memo_ids"])})
+    return RecallRow(**{**values, "mentions": tuple(values["mentions"])})

@@ -17,6 +17,8 @@ from vaultbrain.sources.http import MAX_TRIES, READ_TIMEOUT_S, Answer, ServerDoo
 from vaultbrain.sources.wire import NotAMemo, UnknownShape, items_of, read_memo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vaultbrain.sources.listing import Origin, Source
 
 #: In the safe order: newer servers first, since they answer an unknown path of the older ones with a web page, status 200.
@@ -50,15 +52,16 @@ def open_source(
     timeout_s: float = READ_TIMEOUT_S,
     tries: int | None = None,
     remembered: Origin | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Source:
     """The source that a setting means: a server, or an export file (relative to ``vault``). Asks and reads nothing yet.
 
     ``public_url`` is the base of links when people reach the server under another address than we do. ``tries`` is how often a
-    server in trouble is asked; None leaves that to ``http``.
+    server in trouble is asked; None leaves that to ``http``. Once ``should_stop`` says so, ``Interrupted`` is raised.
     """
     if not _SERVER_ADDRESS.match(address_or_path):
         return ExportSource(vault / Path(address_or_path).expanduser(), public_url)
-    door = ServerDoor(address_or_path, token, timeout_s=timeout_s, tries=tries or MAX_TRIES)
+    door = ServerDoor(address_or_path, token, timeout_s=timeout_s, tries=tries or MAX_TRIES, should_stop=should_stop)
     return CFlowSource(door, public_url or door.address, remembered, recognise=detect)
 
 

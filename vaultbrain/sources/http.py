@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from vaultbrain.errors import (
+    Interrupted,
     LoginRefused,
     NotMemos,
     SourceError,
@@ -92,7 +93,8 @@ class ServerDoor:
 
     ``timeout_s`` is for one silence, not for a whole answer; ``tries`` is how often a question is asked that meets with trouble.
     ``address`` may hold a path below which the server lives. A user name, password, query or fragment in it is dropped: it is
-    never sent and never shown. Loopback addresses ignore the proxy settings of the environment.
+    never sent and never shown. Loopback addresses ignore the proxy settings of the environment. ``should_stop`` is asked before
+    each question and with each part of an answer; then ``Interrupted`` is raised.
 
     Raises:
         UsageProblem: the address is not an http(s) address, or the token holds characters no header may carry.
@@ -109,6 +111,7 @@ class ServerDoor:
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
         jitter: Callable[[], float] = random.random,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.address, self._is_loopback = _read_address(address)
         self._token = _read_token(token)
@@ -118,6 +121,7 @@ class ServerDoor:
         self._sleep = sleep
         self._now = now
         self._jitter = jitter
+        self._should_stop = should_stop
         self._client: httpx.Client | None = None
 
     @property
@@ -172,6 +176,7 @@ class ServerDoor:
 
     def _ask(self, path: str, params: Mapping[str, str | int] | None) -> Answer:
         """One try. Raises ``_Setback`` when another may help."""
+        self._stop_if_asked()
         httpx = _import_httpx()
         client = self._open_client()
         try:
@@ -196,6 +201,7 @@ class ServerDoor:
         deadline = time.monotonic() + self._max_answer_s
         try:
             for part in response.iter_raw():
+                self._stop_if_asked()
                 parts.append(part)
                 size_bytes += len(part)
                 if size_bytes > MAX_BODY_BYTES:
@@ -208,6 +214,10 @@ class ServerDoor:
             of_all = f" of {announced}" if announced.isdecimal() else ""
             raise _Setback(NotMemos, None, **facts, detail=f"the body was cut short after {size_bytes}{of_all} bytes") from error
         return b"".join(parts)
+
+    def _stop_if_asked(self) -> None:
+        if self._should_stop():
+            raise Interrupted(left="", notices=[])
 
     def _refuse_redirect(self, response: httpx.Response, address: str) -> None:
         """The token must not travel, and a login page is no memo: whoever moved the server has to say so in the settings."""

@@ -16,7 +16,7 @@ from vaultbrain.sync.plan import confirmable, plan_memos, plan_notes
 from vaultbrain.sync.report import SyncReport, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from vaultbrain.index.catalog import Catalog, IndexProfile, NoteRow
@@ -95,6 +95,13 @@ def run_sync(parts: SyncParts, options: SyncOptions, vault: str) -> SyncReport:
     if parts.should_stop():
         raise Interrupted(left=parts.report.chunks_waiting, notices=parts.report.notices)
     return parts.report
+
+
+def take_in_notes(parts: SyncParts, memo_ids: Iterable[str]) -> None:
+    """What the person wrote into these memos' notes is searched from now on. The source is not asked."""
+    parts.mirror.take_in_edits(memo_ids)
+    if parts.report.edits_taken_in:
+        _index(parts, SyncOptions())
 
 
 def _plan_notes(

@@ -43,6 +43,11 @@ def answer_name(question: str, day: str) -> str:
     return _joined(f"{day} {_safe(question) or _UNTITLED}".strip(), "")
 
 
+def recall_name(stem: str) -> str:
+    """The base name of the recall note for a note: not the note's own, for a link to that must not become ambiguous."""
+    return _joined(_safe(stem) or _UNTITLED, " (recall)")
+
+
 def free_path(folder: str, name: str, taken: Container[str]) -> str:
     """``folder/name.md``, or with `` 2``, `` 3``... after the name when ``taken`` holds the path's ``same_name`` form."""
     path, number = f"{folder}/{name}.md", 1

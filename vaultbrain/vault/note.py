@@ -107,6 +107,20 @@ def read_body(text: str) -> str:
     return "\n\n".join(part for rows in around if (part := "\n".join(rows).strip("\n")).strip())
 
 
+def read_words(text: str) -> str:
+    """The whole body, without the properties."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    end = _frontmatter_end(lines)
+    return "\n".join(lines if end is None else lines[end + 1 :]).strip("\n")
+
+
+def with_own_properties(text: str, properties: Mapping[str, Value], *, without: Sequence[str] = ()) -> str:
+    """A note of the person's with these properties of ours (``vb_``) set, and those ``without`` taken out; nothing else changes."""
+    lines = text.split("\n")
+    end_of_line = "\r" if lines[0].endswith("\r") else ""
+    return "\n".join(_with_properties(lines, properties, dict.fromkeys(without, ()), end_of_line))
+
+
 def _trimmed(lines: Sequence[str]) -> str:
     """Without one blank line at either end: ours, next to the markers."""
     start = 1 if lines and not lines[0].strip() else 0

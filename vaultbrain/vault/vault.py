@@ -108,6 +108,10 @@ class Vault:
         self._spare(path)
         return self._write(path, text, replaces=True)
 
+    def own_mark(self, path: str) -> FileMark | None:
+        """The file as this process wrote it last; None when it did not."""
+        return self._ours.get(path)
+
     def wait_s(self, path: str) -> float:
         """For how many seconds the note is still to be left alone; 0 when it may be written."""
         if not self._spare_s:

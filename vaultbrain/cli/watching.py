@@ -1,0 +1,127 @@
+"""``vaultbrain watch``: everything in the background, or one round of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vaultbrain.cli.console import QuietOption, VaultOption, answer, say, stopping
+from vaultbrain.errors import EXIT_FAILED, UsageProblem, VaultbrainError, explain
+from vaultbrain.settings import TOKEN_VARIABLE, read_token
+from vaultbrain.sync.sync import SyncOptions
+from vaultbrain.sync.wording import in_words
+from vaultbrain.watch.log import WatchLog
+from vaultbrain.watch.pulse import only_watcher
+from vaultbrain.watch.watcher import SETTINGS_CHANGED, STATE_GONE, Watcher
+from vaultbrain.wiring import open_watching_brain
+from vaultbrain.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vaultbrain.watch.pulse import Pulse
+    from vaultbrain.wiring import Brain
+
+
+def register(app: typer.Typer) -> None:
+    app.command("watch", epilog="Example: vaultbrain watch --interval 5m")(watch)
+
+
+def watch(
+    vault: VaultOption = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="One round: sync, answer waiting questions, read ticks; then end.")
+    ] = False,
+    interval: Annotated[
+        str | None, typer.Option("--interval", metavar="TIME", help="How often to ask the memo server: 90, 90s, 5m, 1h.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what one round would do; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each action, on stdout.")] = False,
+    quiet: QuietOption = False,
+) -> int:
+    """Keep the vault fresh, answer questions from notes, and mention old memos while you write.
+
+    Runs until Ctrl-C or SIGTERM. What it does stands in a log; vaultbrain status says whether it lives. Only one watcher serves a
+    vault; all other commands work beside it. It never writes into a note that was changed within the last 30 seconds.
+    """
+
+    def open_brain() -> Brain:
+        return open_watching_brain(vault, poll_interval=interval)
+
+    brain = open_brain()
+    if dry_run:
+        _say_what_is_due(brain)
+        return 0
+    watchers: list[Watcher] = []
+
+    def wake() -> None:
+        for watcher in watchers[-1:]:
+            watcher.wake()
+
+    with stopping(wake) as should_stop, only_watcher(brain.settings.state_folder) as pulse:
+        log = WatchLog(
+            brain.settings.state_folder,
+            json_lines=as_json,
+            is_shown=not quiet,
+            secrets=[read_token(brain.settings), os.environ.get(TOKEN_VARIABLE, "")],
+        )
+        try:
+            if once:
+                _watcher(brain, log, pulse, should_stop).run_once()
+                return 0
+            return _run(brain, open_brain, log, pulse, should_stop, watchers)
+        finally:
+            log.close()
+
+
+def _watcher(brain: Brain, log: WatchLog, pulse: Pulse, should_stop: Callable[[], bool]) -> Watcher:
+    is_debug = "--debug" in sys.argv
+    return Watcher(brain, log, pulse, should_stop=lambda: should_stop() or log.reader_is_gone, raises=is_debug)
+
+
+def _run(
+    brain: Brain,
+    open_brain: Callable[[], Brain],
+    log: WatchLog,
+    pulse: Pulse,
+    should_stop: Callable[[], bool],
+    watchers: list[Watcher],
+) -> int:
+    """Until it is to stop; with the new settings whenever they change."""
+    while True:
+        watchers[:] = [_watcher(brain, log, pulse, should_stop)]
+        outcome = watchers[0].run()
+        if outcome == STATE_GONE:
+            log.failed("state", f"The state folder {brain.settings.state_folder} is gone; stopping, to begin anew.")
+            return EXIT_FAILED
+        if outcome != SETTINGS_CHANGED:
+            log.said("stop", "Stopped. Everything finished so far is kept.")
+            return 0
+        brain = _with_new_settings(brain, open_brain, log)
+
+
+def _with_new_settings(brain: Brain, open_brain: Callable[[], Brain], log: WatchLog) -> Brain:
+    """The old ones stay while the new ones cannot be used."""
+    try:
+        new = open_brain()
+    except VaultbrainError as error:
+        log.failed("settings", f"{explain(error).what} The settings before it stay in use.")
+        return brain
+    if new.settings.state_folder != brain.settings.state_folder:
+        raise UsageProblem(what="`state_dir` has another value now.", next="Start the watcher again: vaultbrain watch")
+    log.said("settings", "The settings have changed; the new ones are in use.")
+    return new
+
+
+def _say_what_is_due(brain: Brain) -> None:
+    answer(in_words(brain.sync(SyncOptions(dry_run=True))))
+    if not brain.has_synced():
+        return
+    with brain.inbox() as inbox:
+        waiting = inbox.waiting()
+    answer(f"{counted(len(waiting), 'question')} would be looked at." + "".join(f"\n  {path}" for path in waiting))
+    stale = brain.refresh(auto_only=True, writes=False, on_failure=lambda path, reason: say(f"{path}: {reason}"))
+    answer(f"{counted(len(stale), 'answer')} would be brought up to date." + "".join(f"\n  {asked.path}" for asked in stale))

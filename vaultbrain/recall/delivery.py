@@ -1,0 +1,172 @@
+"""The recall note on disk and in the catalog: written, kept to two mentions, and read back when the person has ticked something.
+
+One recall note for each note that is being written. Its row is written before and after the file, so that a kill in between
+leaves a note that the next mention still knows as ours; what the person changed in it stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import NoteUnreadable
+from vaultbrain.index.recalls import DISMISSED, LoggedCandidate, RecallRow
+from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region
+from vaultbrain.vault.names import free_path, recall_name, same_name
+from vaultbrain.vault.note import SHARED_LISTS, new_note, read_properties, read_region, update_note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from vaultbrain.index.recalls import RecallShelf
+    from vaultbrain.vault.note import Value
+    from vaultbrain.vault.vault import Vault
+
+#: Mentions that one recall note shows; an older one makes room.
+MAX_SHOWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryParts:
+    """``transaction`` is the catalog's; ``lock`` is held while a note and its row change; ``folder`` is that of recall notes."""
+
+    shelf: RecallShelf
+    vault: Vault
+    folder: str
+    transaction: Callable[[], AbstractContextManager[None]]
+    lock: Callable[[], AbstractContextManager[object]]
+
+
+def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: str, log: Sequence[LoggedCandidate]) -> RecallRow:
+    """Writes ``mention`` into the recall note of ``row.for_note``, above an earlier one, and the log with it.
+
+    ``row`` brings the query and the time (local, without offset). Raises ``NoteBeingEdited``, ``NoteUnreadable`` and
+    ``WriteFailed``; then nothing counts as mentioned.
+    """
+    with parts.lock():
+        known = parts.shelf.note_for(row.for_note) or _unrecorded(parts, row.for_note)
+        if known:
+            read_back(parts, known)
+        mentions = _kept(parts, known, mention)
+        standing = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
+        region, properties = _rendered(parts, standing, language)
+        with parts.transaction():
+            parts.shelf.write_note(replace(standing, path=_path(parts, standing), intended=region))
+        written = _write(parts, replace(standing, path=_path(parts, standing)), region, properties)
+        with parts.transaction():
+            parts.shelf.write_note(written)
+            parts.shelf.write_mentions(row.for_note, [mention.memo_id], row.created[:10])
+            parts.shelf.log(log)
+    return written
+
+
+def _kept(parts: DeliveryParts, known: RecallRow | None, mention: Mention) -> list[Mention]:
+    """The new one, and earlier ones that are still wanted, with their ticks."""
+    earlier = [Mention(**fields) for fields in known.mentions] if known else []
+    ticks = parts.shelf.ticks_for(known.for_note) if known else {}
+    wanted = [replace(m, ticked=ticks.get(m.memo_id, "")) for m in earlier if ticks.get(m.memo_id) != DISMISSED]
+    return [mention, *(m for m in wanted if m.memo_id != mention.memo_id)][:MAX_SHOWN]
+
+
+def _rendered(parts: DeliveryParts, row: RecallRow, language: str) -> tuple[str, dict[str, Value]]:
+    mentions = [Mention(**fields) for fields in row.mentions]
+    useful = _useful(parts.shelf.ticks_for(row.for_note))
+    return recall_region(mentions, language), recall_properties(row.for_note, row.created, row.query, useful=useful)
+
+
+def _useful(ticks: dict[str, str]) -> bool | None:
+    """What the property says of the whole note: None until something is ticked."""
+    return any(verdict != DISMISSED for verdict in ticks.values()) if ticks else None
+
+
+def _path(parts: DeliveryParts, row: RecallRow) -> str:
+    """Where the note is, or where a new one goes; a file that is not ours is never written over."""
+    if row.path and (parts.vault.mark(row.path) is None or _is_for(parts, row.path, row.for_note)):
+        return row.path
+    name = recall_name(PurePosixPath(row.for_note).stem)
+    usual = f"{parts.folder}/{name}.md"
+    if parts.vault.mark(usual) and _is_for(parts, usual, row.for_note):
+        return usual
+    taken = parts.vault.names_in(parts.folder) | {same_name(other.path) for other in parts.shelf.notes()}
+    return free_path(parts.folder, name, taken)
+
+
+def _is_for(parts: DeliveryParts, path: str, for_note: str) -> bool:
+    return for_note_of(parts.vault, path) == for_note
+
+
+def for_note_of(vault: Vault, path: str) -> str:
+    """The path of the note that a recall note is for, by its properties; empty when it is no recall note of ours."""
+    try:
+        text = vault.read(path)
+    except NoteUnreadable:
+        return ""
+    properties = read_properties(text) if text and "vb_for" in text else {}
+    target = str(properties.get("vb_for", "")).strip().removeprefix("[[").removesuffix("]]").partition("|")[0]
+    return f"{target}.md" if target and properties.get("vb_kind") == "recall" else ""
+
+
+def _unrecorded(parts: DeliveryParts, for_note: str) -> RecallRow | None:
+    """A recall note that no row knows: the catalog was lost. What stands in it is taken for what we wrote."""
+    path = f"{parts.folder}/{recall_name(PurePosixPath(for_note).stem)}.md"
+    if not _is_for(parts, path, for_note):
+        return None
+    return RecallRow(for_note, path, region=read_region(parts.vault.read(path) or "") or "")
+
+
+def _write(parts: DeliveryParts, row: RecallRow, region: str, properties: dict[str, Value]) -> RecallRow:
+    standing = parts.vault.read(row.path)
+    ours = {key: list(value) if key in SHARED_LISTS and isinstance(value, list) else [] for key, value in properties.items()}
+    if standing is None:
+        parts.vault.create(row.path, new_note(properties, region))
+        return replace(row, region=region, intended="", properties=ours)
+    base = row.intended if row.intended and row.intended == read_region(standing) else row.region
+    updated = update_note(standing, base_region=base, region=region, properties=properties, base_properties=row.properties)
+    if updated is None:  # the markers are gone: the note is the person's, and a new one is not forced on them
+        raise NoteUnreadable(path=row.path, reason="its vaultbrain markers are gone")
+    if updated.text != standing:
+        parts.vault.replace(row.path, updated.text)
+    return replace(row, region=region, intended="", properties=ours | updated.entries)
+
+
+def read_back(parts: DeliveryParts, row: RecallRow) -> bool:
+    """Takes over what is ticked in the recall note; whether that was news. A note that is gone or unreadable says nothing."""
+    try:
+        text = parts.vault.read(row.path)
+    except NoteUnreadable:
+        return False
+    region = read_region(text) if text else None
+    if region is None:
+        return False
+    with parts.transaction():
+        return parts.shelf.write_ticks(row.for_note, read_ticks(region))
+
+
+def read_back_at(parts: DeliveryParts, path: str) -> RecallRow | None:
+    """The row of the recall note at ``path`` when something in it was ticked or unticked since; else None."""
+    row = next((row for row in parts.shelf.notes() if row.path == path), None)
+    if row is None and (for_note := for_note_of(parts.vault, path)):
+        row = RecallRow(for_note, path, region=read_region(parts.vault.read(path) or "") or "")
+    return row if row and read_back(parts, row) else None
+
+
+def show_ticks(parts: DeliveryParts, for_note: str) -> bool:
+    """Brings the property that tells whether a recall note was of use in line with its ticks; whether the note was written.
+
+    Raises ``NoteBeingEdited`` while the person may still be in it.
+    """
+    with parts.lock():
+        row = parts.shelf.note_for(for_note)
+        standing = parts.vault.read(row.path) if row else None
+        if row is None or standing is None or read_region(standing) is None:
+            return False
+        useful = _useful(parts.shelf.ticks_for(for_note))
+        properties = recall_properties(for_note, row.created, row.query, useful=useful)
+        region = read_region(standing) or ""  # whatever stands there stays
+        updated = update_note(standing, base_region=region, region=region, properties=properties, base_properties=row.properties)
+        if updated is None or updated.text == standing:
+            return False
+        parts.vault.replace(row.path, updated.text)
+        return True

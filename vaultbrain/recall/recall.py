@@ -1,0 +1,110 @@
+"""Recall: a text that is being written in, at most two old memos out, and for every candidate why it is shown or held.
+
+Joins the two layers of the gate: ``gate`` says whether the text is worth a look-up, ``query`` what to look up, the search finds,
+``judge`` says what is worth a mention. Refuses to write anything: see ``delivery``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vaultbrain.recall.areas import Areas
+from vaultbrain.recall.gate import Decision, decide
+from vaultbrain.recall.judge import Candidate, Situation, Verdict, judge
+from vaultbrain.recall.keywords import score_by_keywords
+from vaultbrain.recall.query import short_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from vaultbrain.memo import Memo
+    from vaultbrain.retrieve.search import SearchResult
+
+#: Hits that are judged; what comes later is never near enough.
+CANDIDATES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RecallParts:
+    """What recall works with.
+
+    ``search`` takes a query and how many hits; ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids of
+    memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing. ``liking``:
+    folded tag → the person's ticks for it, less those against it.
+    """
+
+    search: Callable[[str, int], SearchResult]
+    has_vectors: bool
+    containing: Callable[[Sequence[str]], Sequence[str]]
+    memos: Callable[[Sequence[str]], dict[str, Memo]]
+    note_of: Callable[[str], str]
+    areas: Areas
+    is_word: Callable[[str], bool] | None
+    corpus_size: int
+    dismissed: frozenset[str]
+    liking: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """``query`` is what was looked up, empty when nothing was. ``held`` says why, when no candidate was judged.
+
+    ``by`` is ``meaning`` or ``keywords``. ``verdicts`` are all candidates, best first.
+    """
+
+    decision: Decision
+    query: str
+    verdicts: tuple[Verdict, ...] = ()
+    by: str = "meaning"
+    held: str = ""
+
+    @property
+    def shown(self) -> tuple[Verdict, ...]:
+        return tuple(verdict for verdict in self.verdicts if verdict.shown)
+
+
+NOTHING_TO_LOOK_FOR = "the text names no subject"
+
+
+def read_gate(parts: RecallParts, text: str) -> tuple[Decision, str]:
+    """Whether the text is worth a look-up, and the query for it."""
+    return decide(text, parts.areas), " ".join(short_query(text, parts.areas, parts.is_word))
+
+
+def recall(
+    parts: RecallParts, text: str, situation: Situation | None = None, *, limit: int = 2, semantic: bool | None = None
+) -> Recalled:
+    """What is worth a mention to whoever writes ``text``, whether or not the first layer would have looked.
+
+    ``semantic`` None goes by meaning where there are vectors. ``situation`` tells what is known of the note; without one there is
+    only the text.
+    """
+    decision, query = read_gate(parts, text)
+    if not query:
+        return Recalled(decision, "", held=NOTHING_TO_LOOK_FOR)
+    by_meaning = parts.has_vectors if semantic is None else semantic
+    candidates = _by_meaning(parts, query) if by_meaning else _by_keywords(parts, query.split())
+    known = situation or Situation(text=text)
+    known = replace(known, corpus_size=parts.corpus_size, dismissed=parts.dismissed, liking=parts.liking)
+    verdicts = judge(candidates, known, limit=limit)
+    return Recalled(decision, query, tuple(verdicts), "meaning" if by_meaning else "keywords")
+
+
+def _by_meaning(parts: RecallParts, query: str) -> list[Candidate]:
+    hits = parts.search(query, CANDIDATES).hits
+    memos = parts.memos([hit.memo_id for hit in hits])
+    return [
+        Candidate(memos[hit.memo_id], hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank)
+        for rank, hit in enumerate(hits)
+        if hit.memo_id in memos
+    ]
+
+
+def _by_keywords(parts: RecallParts, terms: Sequence[str]) -> list[Candidate]:
+    memos = parts.memos(parts.containing(terms))
+    scored = score_by_keywords(memos.values(), terms)[:CANDIDATES]
+    return [
+        Candidate(found.memo, found.label, found.score, None, parts.note_of(found.memo.id), "", found.matched, rank)
+        for rank, found in enumerate(scored)
+    ]

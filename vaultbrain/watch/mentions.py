@@ -1,0 +1,136 @@
+"""Recall while somebody writes: looks at what is new in a note once they pause, and reads back what they ticked.
+
+Decides when it is the moment: never in the midst of a sentence, never for what came in bulk, once for a burst, and not again for
+the same note until a while has passed. What is worth a mention is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed, explain
+from vaultbrain.watch.burst import Burst
+from vaultbrain.watch.mirroring import paths_of
+from vaultbrain.watch.paths import Kind, kind_of
+from vaultbrain.watch.writing import known_lines, new_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from vaultbrain.watch.noticing import Noted
+    from vaultbrain.watch.station import Station
+
+#: Seconds: a pause in writing, and how long a burst may be at most.
+PAUSE_S, LONGEST_S = 4.0, 30.0
+#: Seconds after a mention during which nothing more is mentioned for the same note.
+COOL_DOWN_S = 300.0
+#: Notes changed in one burst beyond which nobody typed them: a checkout, a sync program, a search and replace.
+TYPED_NOTES = 3
+#: Bytes of a note that is read at all.
+MOST_BYTES = 1_000_000
+
+
+class Mentions:
+    """The notes that the person writes, and the recall notes. ``root`` is the vault's folder."""
+
+    def __init__(self, station: Station, root: Path, *, is_on: bool) -> None:
+        self._station, self._root, self._is_on = station, root, is_on
+        self._burst = Burst(PAUSE_S, LONGEST_S)
+        self._known: dict[str, frozenset[int]] = {}
+        self._cool_until: dict[str, float] = {}
+        self._to_show: dict[str, tuple[str, float]] = {}  # note that a recall note is for → (recall note, when to write into it)
+
+    @property
+    def queue(self) -> int:
+        return len(self._to_show) + (self._burst.wait_s(0.0) is not None)
+
+    def start(self, paths: Collection[str]) -> None:
+        """What stands in the notes at ``paths`` now was not just written; ticks made since the last time count."""
+        if not self._is_on:
+            return
+        for path in paths:
+            if kind_of(path, self._station.layout) is Kind.NOTE:
+                self._known[path] = known_lines(self._read(path) or "")
+        with self._station.brain.recall_notes() as recall:
+            for for_note, path in recall.read_all_ticks():
+                self._ticked(for_note, path)
+
+    def add(self, noted: Noted, now: float) -> None:
+        if not self._is_on:
+            return
+        for old, new in noted.moved:
+            if kind_of(old, self._station.layout) is Kind.NOTE and old in self._known:
+                self._known[new] = self._known.pop(old)
+                with self._station.brain.recall_notes() as recall:
+                    recall.follow(old, new)
+        for path in noted.gone:
+            self._known.pop(path, None)
+        self._burst.add(now, [path for path in noted.changed if kind_of(path, self._station.layout) is Kind.NOTE])
+        for path in paths_of(noted, Kind.RECALL, self._station):
+            self._read_ticks(path)
+
+    def wait_s(self, now: float) -> float | None:
+        waits = [at - now for _, at in self._to_show.values()]
+        if (burst := self._burst.wait_s(now)) is not None:
+            waits.append(burst)
+        return max(0.0, min(waits)) if waits else None
+
+    def work(self, now: float) -> None:
+        if self._burst.is_due(now):
+            self._look(sorted(self._burst.take()), now)
+        for for_note, (path, at) in sorted(self._to_show.items()):
+            if at <= now:
+                self._show_ticks(for_note, path)
+
+    # what is written
+
+    def _look(self, paths: list[str], now: float) -> None:
+        own = set(self._station.brain.memo_notes(paths))  # memo notes that the person moved among their own
+        notes = [(path, text) for path in paths if path not in own and (text := self._read(path)) is not None]
+        written = [(path, new_text(text, self._known.get(path, ()))) for path, text in notes]
+        self._known |= {path: known_lines(text) for path, text in notes}
+        if len(paths) > TYPED_NOTES or not self._station.brain.has_synced():
+            return
+        for path, text in written:
+            if text and now >= self._cool_until.get(path, 0.0) and self._mention(path, text):
+                return
+
+    def _mention(self, path: str, text: str) -> bool:
+        """Whether something was mentioned."""
+        outcome = self._station.brain.recall_note(path, text)
+        if not outcome.shown:
+            return False
+        self._cool_until[path] = self._station.now() + COOL_DOWN_S
+        memos = ", ".join(outcome.shown)
+        self._station.log.said("recall", f"Mentioned memo {memos} for {path}: {outcome.path}", note=path, memos=outcome.shown)
+        return True
+
+    def _read(self, path: str) -> str | None:
+        try:
+            with (self._root / path).open("rb") as file:
+                raw = file.read(MOST_BYTES + 1)
+        except OSError:
+            return None
+        return raw.decode("utf-8", "replace") if len(raw) <= MOST_BYTES else None
+
+    # what is ticked
+
+    def _read_ticks(self, path: str) -> None:
+        with self._station.brain.recall_notes() as recall:
+            if for_note := recall.read_ticks(path):
+                self._ticked(for_note, path)
+
+    def _ticked(self, for_note: str, path: str) -> None:
+        self._station.log.said("tick", f"Read what you ticked in {path}.", note=path)
+        self._to_show[for_note] = path, self._station.now() + self._station.brain.wait_s(path)
+
+    def _show_ticks(self, for_note: str, path: str) -> None:
+        del self._to_show[for_note]
+        try:
+            with self._station.brain.recall_notes() as recall:
+                recall.show_ticks(for_note)
+        except NoteBeingEdited:
+            self._to_show[for_note] = path, self._station.now() + max(1.0, self._station.brain.wait_s(path))
+        except (NoteUnreadable, WriteFailed) as error:
+            self._station.failed("tick", explain(error).what, about=path)

@@ -1,0 +1,231 @@
+"""Joins the parts of recall, for ``wiring`` alone: what is searched, what is known of the note, what the person ticked before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable
+from vaultbrain.index.fold import fold
+from vaultbrain.index.recalls import LoggedCandidate, RecallRow
+from vaultbrain.index.tokens import cut, match_phrase
+from vaultbrain.memo import tags_of
+from vaultbrain.recall.delivery import DeliveryParts, deliver, read_back, read_back_at, show_ticks
+from vaultbrain.recall.feedback import areas_of, liking_of
+from vaultbrain.recall.judge import Situation
+from vaultbrain.recall.recall import Recalled, RecallParts, read_gate, recall
+from vaultbrain.recall.wording import mention_of
+from vaultbrain.retrieve.query import language_of
+from vaultbrain.retrieve.search import search
+from vaultbrain.vault.note import read_properties, read_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from vaultbrain.index.catalog import Catalog
+    from vaultbrain.index.recalls import RecallShelf
+    from vaultbrain.recall.gate import Decision
+    from vaultbrain.retrieve.search import SearchParts, SearchResult
+    from vaultbrain.settings import Settings
+    from vaultbrain.vault.vault import Vault
+
+#: Reasons in the log that come from neither layer of the gate.
+SWITCHED_OFF = "switched off for this note"
+BUDGET_USED = "as many mentions today as recall.per_day allows"
+_WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)")
+#: Of a memo on a server of either generation: ``…/m/456``, ``…/memos/456``.
+_MEMO_ADDRESS = re.compile(r"https?://\S+?/(?:m|memos)/([A-Za-z0-9_-]+)")
+BEING_EDITED = "the recall note itself is being changed just now"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOutcome:
+    """What became of one burst of writing. ``shown`` are memo ids, ``path`` the recall note that names them.
+
+    ``reasons`` say why something was shown, or why nothing was.
+    """
+
+    shown: tuple[str, ...] = ()
+    path: str = ""
+    query: str = ""
+    reasons: tuple[str, ...] = ()
+    recalled: Recalled | None = None
+
+
+class RecallWiring:
+    """Recall in one vault. ``parts`` are those of searching, which share the catalog."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        catalog: Catalog,
+        parts: SearchParts,
+        *,
+        vault: Vault,
+        lock: Callable[[], AbstractContextManager[object]],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._settings, self._catalog, self._search_parts, self._vault = settings, catalog, parts, vault
+        self._lock, self._now = lock, now
+
+    # for conversations
+
+    def gate(self, text: str) -> tuple[Decision, str]:
+        """The first layer's decision on the text, and the query for it."""
+        return read_gate(self._parts(), text)
+
+    def recall(self, text: str, *, semantic: bool | None = None) -> Recalled:
+        return recall(self._parts(), text, semantic=semantic)
+
+    # while a note is written
+
+    def mention(self, path: str, written: str) -> RecallOutcome:
+        """Mentions at most one memo in the recall note of the note at ``path``, in which ``written`` was just added."""
+        note = self._read(path)
+        if note is None or not written.strip():
+            return RecallOutcome()
+        if self._is_off(path, note):
+            return RecallOutcome(reasons=(SWITCHED_OFF,))
+        parts = self._parts()
+        decision, query = read_gate(parts, written)
+        if not decision.recall or not query:
+            return self._held(path, query, decision.reasons)
+        if self._shelf.count_mentions_on(self._today) >= self._settings.recall_per_day:
+            return self._held(path, query, (BUDGET_USED,))
+        found = recall(parts, written, self._situation(path, written, note, parts), limit=1)
+        return self._deliver(path, written, found)
+
+    def _deliver(self, path: str, written: str, found: Recalled) -> RecallOutcome:
+        log = self._log_of(path, found)
+        if not found.shown:
+            self._shelf.log(log)
+            reasons = found.verdicts[0].reasons if found.verdicts else (found.held or "nothing was found",)
+            return RecallOutcome(query=found.query, reasons=reasons, recalled=found)
+        verdict, language = found.shown[0], self._language(written)
+        row = RecallRow(path, "", query=found.query, created=self._now().strftime("%Y-%m-%dT%H:%M:%S"))
+        try:
+            done = deliver(self._delivery, row, mention_of(found.decision, verdict, language), language, log)
+        except NoteBeingEdited:
+            return self._held(path, found.query, (BEING_EDITED,))
+        return RecallOutcome((verdict.candidate.memo.id,), done.path, found.query, verdict.reasons, found)
+
+    def read_ticks(self, path: str) -> str:
+        """Takes over what was ticked in the recall note at ``path``; the note that it is for when that was news, else nothing."""
+        row = read_back_at(self._delivery, path)
+        return row.for_note if row else ""
+
+    def read_all_ticks(self) -> list[tuple[str, str]]:
+        """Takes over what was ticked while nobody was watching: (note, its recall note) where that was news."""
+        return [(row.for_note, row.path) for row in self._shelf.notes() if read_back(self._delivery, row)]
+
+    def show_ticks(self, for_note: str) -> bool:
+        return show_ticks(self._delivery, for_note)
+
+    def follow(self, old: str, new: str) -> None:
+        with self._catalog.transaction():
+            self._shelf.follow(old, new)
+
+    def read_log(self, limit: int) -> list[LoggedCandidate]:
+        return self._shelf.read_log(limit)
+
+    # how the parts are made
+
+    @property
+    def _shelf(self) -> RecallShelf:
+        return self._catalog.recalls
+
+    @property
+    def _today(self) -> str:
+        return self._now().strftime("%Y-%m-%d")
+
+    @property
+    def _delivery(self) -> DeliveryParts:
+        return DeliveryParts(self._shelf, self._vault, self._settings.recall_folder, self._catalog.transaction, self._lock)
+
+    def _parts(self) -> RecallParts:
+        catalog, ticks, memos = self._catalog, self._shelf.ticks(), self._catalog.count_memos()
+        liking = liking_of(ticks, catalog.load_memos([memo_id for memo_id, _ in ticks]))
+        dictionary = self._search_parts.open_dictionary()
+        return RecallParts(
+            search=self._search,
+            has_vectors=catalog.dimension(self._search_parts.fingerprint) > 0,
+            containing=self._containing,
+            memos=catalog.load_memos,
+            note_of=self._note_of,
+            areas=areas_of(self._settings.recall_areas, catalog.tag_counts(), memos, liking),
+            is_word=dictionary.has if dictionary else None,
+            corpus_size=memos,
+            dismissed=self._shelf.dismissed(),
+            liking=liking,
+        )
+
+    def _search(self, query: str, top_k: int) -> SearchResult:
+        return search(self._search_parts, query, top_k=top_k)
+
+    def _containing(self, terms: Sequence[str]) -> list[str]:
+        phrases = [match_phrase(tokens) for term in terms if (tokens := cut(fold(term)))]
+        return self._catalog.memos_meeting(" OR ".join(phrases)) if phrases else []
+
+    def _note_of(self, memo_id: str) -> str:
+        note = self._catalog.load_note(memo_id)
+        return note.path if note and note.status in ("written", "conflict") else ""
+
+    def _language(self, text: str) -> str:
+        return self._settings.language if self._settings.language != "auto" else language_of(text)
+
+    # what is known of a note
+
+    def _read(self, path: str) -> str | None:
+        try:
+            return self._vault.read(path)
+        except NoteUnreadable:
+            return None
+
+    def _is_off(self, path: str, note: str) -> bool:
+        settings, properties = self._settings, read_properties(note)
+        if not settings.recall_enabled or properties.get("vb_recall") is False:
+            return True
+        folders = PurePosixPath(path).parents
+        if any(PurePosixPath(folder.strip("/")) in folders for folder in settings.recall_exclude_folders):
+            return True
+        listed = properties.get("tags")
+        tags = [
+            fold(str(tag).lstrip("#")) for tag in (*(listed if isinstance(listed, list) else [listed]), *tags_of(note)) if tag
+        ]
+        excluded = [fold(tag.lstrip("#")) for tag in settings.recall_exclude_tags]
+        return any(tag == off or tag.startswith(f"{off}/") for tag in tags for off in excluded)
+
+    def _situation(self, path: str, written: str, note: str, parts: RecallParts) -> Situation:
+        return Situation(
+            text=written,
+            note=read_words(note),
+            linked=frozenset(self._linked(note)),
+            mentioned=self._shelf.mentioned_for(path),
+            dismissed=parts.dismissed,
+            liking=parts.liking,
+            corpus_size=parts.corpus_size,
+        )
+
+    def _linked(self, note: str) -> list[str]:
+        """Ids of memos that the text links to, by their notes or by their own address."""
+        targets = [f"{target.strip().removesuffix('.md')}.md" for target in _WIKILINK.findall(note)]
+        paths = [path if "/" in path else f"{self._settings.memos_folder}/{path}" for path in targets]
+        return [*self._catalog.memos_at(dict.fromkeys(paths)).values(), *_MEMO_ADDRESS.findall(note)]
+
+    def _held(self, path: str, query: str, reasons: tuple[str, ...]) -> RecallOutcome:
+        at = self._now().strftime("%Y-%m-%dT%H:%M:%S")
+        self._shelf.log([LoggedCandidate(at, path, query, "", "", shown=False, reasons=reasons)])
+        return RecallOutcome(query=query, reasons=reasons)
+
+    def _log_of(self, path: str, found: Recalled) -> list[LoggedCandidate]:
+        at = self._now().strftime("%Y-%m-%dT%H:%M:%S")
+        if not found.verdicts:
+            return [LoggedCandidate(at, path, found.query, "", "", shown=False, reasons=(found.held or "nothing was found",))]
+        return [
+            LoggedCandidate(at, path, found.query, v.candidate.memo.id, v.candidate.memo.title, v.shown, v.reasons)
+            for v in found.verdicts
+        ]
