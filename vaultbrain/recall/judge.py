@@ -1,0 +1,327 @@
+"""The second layer of the gate: whether what was found is worth a mention, and why or why not.
+
+Pure. Nothing is mentioned that is not near: that is necessary, whatever else speaks for a memo. Then two of five must be met: a
+clear title, a decent summary, a link that leads away, high relevance, real use for what the text asks. Of a memo's own address
+nothing follows: every memo has one, so it is shown and does not count. What has little value, what the text says already, and
+what the person has seen or waved away is held, and every verdict says why.
+
+Refuses to search, to phrase anything for people, and to know of budgets and bursts: one call judges one text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from vaultbrain.index.fold import fold
+from vaultbrain.index.tokens import cut, is_cjk
+from vaultbrain.retrieve.fusion import RELATED, STRONG
+from vaultbrain.retrieve.summary import external_link, headline_of, summary_of
+from vaultbrain.retrieve.value import OPINION, Value, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vaultbrain.memo import Memo
+
+#: Memos below which nothing is mentioned: among so few the best match is no match, and the person knows them.
+SMALLEST_CORPUS = 20
+#: Mentions of one text.
+MAX_MENTIONS = 2
+#: Of title, summary, outside link, high relevance and use, how many must be met.
+LEAST_CRITERIA = 2
+
+#: How near a memo is: shares of the search's score and of the cosine (the score stands for both without vectors), and what the
+#: subject of the query standing in one of its paragraphs adds. Chosen on memobench (docs/recall.md): of 64 judged subjects and 47
+#: that no memo holds.
+SCORE_SHARE, COSINE_SHARE, SUBJECT_SHARE = 0.6, 0.4, 0.1
+#: The least nearness. One tick of 有用 or 不要再提 on a tag's memos moves it by ``LIKING_STEP``, all of them by ``MAX_LIKING``.
+BAR, LIKING_STEP, MAX_LIKING = 0.44, 0.02, 0.08
+#: How much of the subject must stand there, unless the meaning alone is as near as ``SURE_COSINE``.
+LEAST_SUBJECT, SURE_COSINE = 0.4, 0.5
+#: The least cosine of a memo that shares a single word with the query: the same word may be said of anything.
+LEAST_OF_ONE_WORD = 0.33
+#: A word of another language or a synonym, against 1 for the subject's own word.
+OTHER_WORD = 0.75
+#: What use for the task adds to the points by which verdicts are ordered, at most.
+USE_SHARE = 0.1
+#: The share of the best one's points that a second mention must have.
+SECOND_SHARE = 0.8
+#: What a memo must be, of ``Value``, to be of use.
+LEAST_USE = 0.4
+
+#: Runs of tokens that are compared (of three pairs of characters: four Chinese characters; else three words); the share of the
+#: memo's that stand in the text, and of a text of so many that stand in the memo, from which on it says nothing new.
+_RUN, _SAID_ALREADY, _COPIED, _LEAST_COPIED_RUNS = 3, 0.5, 0.6, 8
+
+#: Words of the query that name a subject which the memo says in other words.
+_NAMED = 2
+#: Letters and digits of a title that names something, a Chinese character counting two, and of a summary that says something.
+_LEAST_TITLE, _LEAST_SUMMARY = 5, 12
+
+#: What is asked, the most telling first, by folded words. The gate's features have the same names.
+_ASKS = {
+    "comparison": (
+        r"比较(?!好|合适|安全|快|大|小|适合)|对比|哪个|哪种|哪家|区别|优缺点|差别|\bvs\b|\bcompar|\bversus\b|\bdifferences?\b"
+        r"|\bpros and cons\b|\bwhich\b.{1,40}\bor\b"
+    ),
+    "priority": r"优先|先后|排序|先做|先写哪|先动哪|该先|\bpriorit|\bwhich first\b|\bfirst\?",
+    "decision": (
+        r"要不要|值不值|值得|该不该|决策|决定|取舍|策略|犹豫|\bshould (?:i|we)\b(?<!how should i)(?<!how should we)|\bworth\b|\bdecid"
+        r"|\bstrategy\b|\bor (?:keep|not)\b"
+    ),
+    "cases": r"案例|例子|参考|灵感|借鉴|对照|素材|\bexamples?\b|\bcase stud|\binspiration\b|\breferences?\b",
+    "next step": r"下一步|从哪.{0,4}(?:入手|开始|下手)|卡在|接下来|\bnext steps?\b|\bwhere (?:to|do i) (?:start|begin)\b",
+    "method": (
+        r"怎么|如何|怎样|做法|办法|方法|步骤|流程|框架|清单|模板|检查表|\bsop\b|\bhow\b|\bworkflow\b|\bframework\b|\bprocess\b"
+        r"|\bapproach\b|\bsteps?\b|\bchecklist\b|\bset up\b|\bbest way\b"
+    ),
+    "context": r"整理|梳理|理清|厘清|头绪|捋|重新(?:想|排|理|定)|\bsort(?:ing)? out\b|\buntangle\b|\bmake sense of\b|\bhelp me see\b",
+    "earlier notes": (
+        r"(?:之前|以前|上次|上回|当时|去年).{0,8}(?:记|写|存|收藏|总结|整理|说)|记过|写过|收藏过"
+        r"|\bi (?:wrote|saved|noted)\b|\bmy (?:own )?notes\b"
+    ),
+}
+AREA = "area"
+KINDS = (*_ASKS, AREA)
+_ASK_PATTERNS = {name: re.compile(pattern) for name, pattern in _ASKS.items()}
+#: Words of a query that say what is wanted of the subject, folded; a memo that meets only these is about something else.
+_ASKING_WORDS = frozenset(
+    "参考 整理 方案 办法 规则 方法 规划 策略 恢复 清单 做法 选择 计划 流程 步骤 准备 优化 评价 结构 检查 素材 处理 调整 安排 框架 比较"
+    " 对比 案例 决策 决定 取舍 例子 灵感 顺序 优先级 下一步 对照 排查 清理 设计 管理 经验 建议 笔记 记录 标准 工具 资源 模板 思路 技巧 要点"
+    " 原因 问题 效果 区别 优缺点 怎么 如何 文章 内容 东西 团队 现成 sop workflow framework process steps step checklist list case cases study"
+    " examples example planning plan strategy decision compare comparison guide tips notes note approach method methods best way ideas"
+    " idea".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memo that was found. ``label``, ``score``, ``cosine``, ``matched`` are the search's; ``note``, ``anchor`` may be empty."""
+
+    memo: Memo
+    label: str
+    score: float
+    cosine: float | None = None
+    note: str = ""
+    anchor: str = ""
+    matched: tuple[str, ...] = ()
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What is being written, and what the person has seen of the memos. Memo ids everywhere.
+
+    ``liking``: folded tag → ticks of 有用 less ticks of 不要再提. ``query``: the terms that were searched. ``features``: names of
+    what the first layer saw, of ``KINDS`` or others.
+    """
+
+    text: str
+    linked: frozenset[str] = frozenset()
+    mentioned: frozenset[str] = frozenset()
+    dismissed: frozenset[str] = frozenset()
+    liking: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    corpus_size: int = SMALLEST_CORPUS
+    query: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``reasons``: why it is shown or held, English. ``points`` order verdicts. ``title`` and ``summary`` as a mention shows them.
+
+    ``subject``: the words of the query that stand in it; when none does, those that it is near to.
+    """
+
+    candidate: Candidate
+    shown: bool
+    reasons: tuple[str, ...]
+    points: float
+    value: Value
+    title: str
+    summary: str
+    subject: tuple[str, ...] = ()
+
+
+def judge(candidates: Sequence[Candidate], situation: Situation, *, limit: int = MAX_MENTIONS) -> tuple[Verdict, ...]:
+    """A verdict on every candidate: those to mention first, at most ``limit``, then the held ones; the best first in each."""
+    judged = sorted((_judge_one(candidate, situation) for candidate in candidates), key=_order)
+    verdicts: list[Verdict] = []
+    shown: list[Verdict] = []
+    for verdict in judged:
+        held = _beside_others(verdict, shown, limit) if verdict.shown else ""
+        verdicts.append(replace(verdict, shown=False, reasons=(held,)) if held else verdict)
+        shown += [] if held or not verdict.shown else [verdict]
+    return tuple(sorted(verdicts, key=_order))
+
+
+def _order(verdict: Verdict) -> tuple[bool, float, int, str]:
+    return (not verdict.shown, -verdict.points, verdict.candidate.rank, verdict.candidate.memo.id)
+
+
+def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
+    memo = candidate.memo
+    subject = _subject(candidate, situation.query)
+    value, title = value_of(memo), headline_of(memo.content)
+    summary = summary_of(memo.content, title, about=tuple(map(fold, subject.words)))
+    use = _use(value, asked_kinds(situation.text, situation.features))
+    nearness = _nearness(candidate, subject.share)
+    held = _held(candidate, situation, value) or _too_far(candidate, subject, nearness, situation.liking)
+    met = _criteria(candidate, title, summary, value, use)
+    if not held and len(met) < LEAST_CRITERIA:
+        held = (f"too little speaks for it: {met[0] if met else 'nothing'}",)
+    if not held and candidate.label != STRONG and not use:
+        held = ("related, and of no use for what is asked",)
+    named = subject.words or subject_terms(situation.query)[:_NAMED]
+    return Verdict(candidate, not held, held or met, round(nearness + USE_SHARE * use, 4), value, title, summary, named)
+
+
+def _beside_others(verdict: Verdict, shown: Sequence[Verdict], limit: int) -> str:
+    """Why it is held although it could be mentioned alone."""
+    if len(shown) >= limit:
+        return f"{limit} better ones are mentioned"
+    if shown and verdict.points < SECOND_SHARE * shown[0].points:
+        return "far behind the best one"
+    runs = _runs(verdict.candidate.memo.content)
+    if any(_share(runs, _runs(other.candidate.memo.content)) >= _SAID_ALREADY for other in shown):
+        return "says what another mention says"
+    return ""
+
+
+# what rules a memo out
+
+
+def _held(candidate: Candidate, situation: Situation, value: Value) -> tuple[str, ...]:
+    memo = candidate.memo
+    checks = (
+        (f"too few memos: {situation.corpus_size}", situation.corpus_size < SMALLEST_CORPUS),
+        ("dismissed by you", memo.id in situation.dismissed),
+        ("linked in the note already", memo.id in situation.linked),
+        ("mentioned before", memo.id in situation.mentioned),
+        (value.low, bool(value.low)),
+        ("says nothing new", _is_said_already(memo, situation.text)),
+    )
+    return tuple(reason for reason, is_met in checks if is_met)
+
+
+def _is_said_already(memo: Memo, text: str) -> bool:
+    """Whether most of the memo stands in the text, or the text was taken from the memo, or they share the link."""
+    theirs, ours = _runs(memo.content), _runs(text)
+    is_copied = len(ours) >= _LEAST_COPIED_RUNS and _share(ours, theirs) >= _COPIED
+    link = external_link(memo)
+    return _share(theirs, ours) >= _SAID_ALREADY or is_copied or bool(link and link in text)
+
+
+@lru_cache(maxsize=64)
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    tokens = cut(fold(text))
+    return frozenset(tuple(tokens[n : n + _RUN]) for n in range(max(1, len(tokens) - _RUN + 1))) if tokens else frozenset()
+
+
+def _share(of: frozenset[tuple[str, ...]], among: frozenset[tuple[str, ...]]) -> float:
+    return len(of & among) / len(of) if of else 0.0
+
+
+# how near it is
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """``share`` of the query's subject that one paragraph of the memo has, 0..1; ``words``: its terms that stand there."""
+
+    share: float
+    words: tuple[str, ...]
+
+
+def subject_terms(query: Sequence[str]) -> tuple[str, ...]:
+    """The terms that name what is spoken of; all of them when every one only says what is wanted."""
+    named = tuple(term for term in query if fold(term) not in _ASKING_WORDS)
+    return named or tuple(query)
+
+
+def _subject(candidate: Candidate, query: Sequence[str]) -> _Subject:
+    terms = subject_terms(query)
+    if not terms:  # nothing is known of the query: what the search matched must do
+        return _Subject(float(bool(candidate.matched)), candidate.matched[:1])
+    paragraphs = [frozenset(cut(fold(part))) for part in re.split(r"\n\s*\n", candidate.memo.content)]
+    shares = [[_stands(term, words) for term in terms] for words in paragraphs]
+    best = max(shares, key=sum)
+    own = sum(best) / len(terms)
+    others = OTHER_WORD * min(1.0, len(_other_words(candidate.matched, query)) / len(terms))
+    words = tuple(term for term, share in zip(terms, best, strict=True) if share == 1)
+    return _Subject(min(1.0, own + (1 - own) * others), words)
+
+
+def _stands(term: str, words: frozenset[str]) -> float:
+    tokens = cut(fold(term))
+    return sum(token in words for token in tokens) / len(tokens) if tokens else 0.0
+
+
+def _other_words(matched: Sequence[str], query: Sequence[str]) -> list[str]:
+    """What was met in other words than the query's."""
+    asked = fold(" ".join(query))
+    found = (word.strip("#") for word in dict.fromkeys(map(fold, matched)))
+    return [word for word in found if word not in asked and word not in _ASKING_WORDS and " / " not in word]
+
+
+def _nearness(candidate: Candidate, subject: float) -> float:
+    likeness = candidate.score if candidate.cosine is None else max(candidate.cosine, 0.0)
+    return SCORE_SHARE * candidate.score + COSINE_SHARE * likeness + SUBJECT_SHARE * subject
+
+
+def _too_far(candidate: Candidate, subject: _Subject, nearness: float, liking: Mapping[str, float]) -> tuple[str, ...]:
+    if candidate.label not in (STRONG, RELATED):
+        return (f"not near enough: {candidate.label}",)
+    cosine = candidate.score if candidate.cosine is None else candidate.cosine
+    if subject.share < LEAST_SUBJECT and cosine < SURE_COSINE:
+        return ("about something else",)
+    if len(subject.words) == 1 and cosine < LEAST_OF_ONE_WORD:
+        return (f"only a word in common: {subject.words[0]}",)
+    if nearness < BAR - _liked(candidate.memo, liking):
+        return (f"not near enough: {candidate.label} {nearness:.2f}",)
+    return ()
+
+
+def _liked(memo: Memo, liking: Mapping[str, float]) -> float:
+    """By how much the bar is lower for this memo; below 0 when its tags were waved away."""
+    balances = [liking.get(tag, liking.get(tag.partition("/")[0], 0.0)) for tag in map(fold, memo.tags)]
+    return min(max(LIKING_STEP * sum(balances), -MAX_LIKING), MAX_LIKING)
+
+
+# what speaks for it
+
+
+def asked_kinds(text: str, features: Sequence[str] = ()) -> tuple[str, ...]:
+    """What the text asks for, of ``KINDS``, the most telling first; what the gate saw counts, and what the text says."""
+    folded = fold(text)
+    found = tuple(name for name, pattern in _ASK_PATTERNS.items() if name in features or pattern.search(folded))
+    return found or (AREA,)
+
+
+def _use(value: Value, kinds: Sequence[str]) -> float:
+    """0..1; 0 when it does not help with what is asked."""
+    if value.low or value.gives == (OPINION,):
+        return 0.0
+    asks_how = {"method", "next step", "priority"} & set(kinds)
+    useful = value.actionable if asks_how and "cases" not in kinds else max(value.actionable, value.specific)
+    return max(value.score, useful * 0.5) if useful >= LEAST_USE else 0.0
+
+
+def _criteria(candidate: Candidate, title: str, summary: str, value: Value, use: float) -> tuple[str, ...]:
+    """Those that are met, the strongest first."""
+    checks = (
+        (f"near: {candidate.label}", candidate.label == STRONG),
+        (f"of use: {', '.join(value.gives)}", use > 0),
+        ("outside link", bool(external_link(candidate.memo))),
+        ("clear title", _width(title) >= _LEAST_TITLE and not title.endswith("…")),
+        ("decent summary", _width(summary) >= _LEAST_SUMMARY),
+    )
+    return tuple(name for name, is_met in checks if is_met)
+
+
+def _width(text: str) -> int:
+    return sum(2 if is_cjk(c) else 1 for c in text if c.isalnum())
