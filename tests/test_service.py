@@ -145,7 +145,7 @@ def test_install_writes_enables_and_starts(shell: Shell, systemd: FarEnd) -> Non
     text = unit.read_text(encoding="utf-8")
     words = words_in(text, "ExecStart")
     assert [word.decode() for word in words] == [
-        sys.executable, "-P", "-m", "vaultbrain", "watch", "--vault", str(shell.vault.resolve())
+        sys.executable, "-P", "-m", "vaultbrain", "watch", "--quiet", "--vault", str(shell.vault.resolve())
     ]  # fmt: skip
     assert [path.name for path in unit.parent.iterdir()] == [unit.name]
 
@@ -288,7 +288,7 @@ def test_without_a_session_nothing_is_left_behind(shell: Shell, systemd: FarEnd)
     assert untouched == "Nothing was changed."
     assert instead[0] == "Keep it running in a terminal: vaultbrain watch"
     assert instead[2].startswith("@reboot env ")
-    assert shlex.split(instead[2])[-6:] == ["-P", "-m", "vaultbrain", "watch", "--vault", str(shell.vault)]
+    assert shlex.split(instead[2])[-7:] == ["-P", "-m", "vaultbrain", "watch", "--quiet", "--vault", str(shell.vault)]
     assert hash_tree(shell.home) == before
 
 
@@ -335,7 +335,9 @@ def test_a_refused_step_takes_everything_back(shell: Shell, systemd: FarEnd, ste
     old = unit_of(shell).read_text(encoding="utf-8").replace("Nice=", "#Nice=")
     unit_of(shell).write_text(old, encoding="utf-8")
     systemd.mark("refuses", step)
+    systemd.take_calls()
     assert shell("service", "install").code == 1
+    assert systemd.take_calls().count("daemon-reload") == 2  # once for each of the two texts
     assert unit_of(shell).read_text(encoding="utf-8") == old
     assert systemd.has("enabled") and systemd.has("active")  # noqa: PT018
 
@@ -381,12 +383,12 @@ def test_windows_and_others_hear_what_to_do_instead(tmp_path: Path) -> None:
     task = explain(refused.value).next.splitlines()[-1]
     assert task.startswith('schtasks /Create /TN "vaultbrain-')
     assert task.endswith(
-        '/TR "\\"C:\\Program Files\\Python\\pythonw.exe\\" -P -m vaultbrain watch --vault \\"C:/My Notes/記憶\\""'
+        '/TR "\\"C:\\Program Files\\Python\\pythonw.exe\\" -P -m vaultbrain watch --quiet --vault \\"C:/My Notes/記憶\\""'
     )
     with pytest.raises(ServiceUnavailable) as refused:
         service_of(Settings(vault=Path("/v/100% done")), around(tmp_path, "freebsd14"))
     line = explain(refused.value).next.splitlines()[-1]
-    assert line.endswith("watch --vault '/v/100\\% done'")
+    assert line.endswith("watch --quiet --vault '/v/100\\% done'")
     with pytest.raises(ServiceUnavailable, match="which Python"):
         service_of(watched, replace(windows, executable=""))
 
@@ -486,7 +488,7 @@ def test_launchd_gets_the_agent_and_starts_it(tmp_path: Path, launchd: FarEnd) -
     agent = plistlib.loads(path.read_bytes())
     assert agent["Label"] == path.stem
     assert agent["ProgramArguments"] == [
-        "/opt/python/bin/python3", "-P", "-m", "vaultbrain", "watch", "--vault", "/v/My Vault"
+        "/opt/python/bin/python3", "-P", "-m", "vaultbrain", "watch", "--quiet", "--vault", "/v/My Vault"
     ]  # fmt: skip
     assert not service.install()
     assert launchd.take_calls() == []

@@ -105,6 +105,24 @@ def test_links_are_followed_and_circles_are_not(vault: Path, tmp_path: Path) -> 
 
 
 @needs_links
+def test_of_several_links_to_one_folder_the_first_name_counts(vault: Path, tmp_path: Path) -> None:
+    """Whatever order the file system lists them in, so that a second scan sees the same notes."""
+    write(tmp_path / "elsewhere" / "a.md")
+    for name in "hgfedcbijk":
+        (vault / name).symlink_to(tmp_path / "elsewhere")
+    while (listed := [path for path in vault.iterdir() if path.is_dir()])[0] == min(listed) and len(listed) > 1:
+        listed[0].unlink()  # until another than the first name is listed first
+    assert list(scan(vault, USUAL)) == [f"{min(listed).name}/a.md", "vaultbrain.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pipes in folders")
+def test_only_files_are_notes(vault: Path) -> None:
+    """Reading a pipe called like a note would wait for ever."""
+    os.mkfifo(vault / "pipe.md")
+    assert list(scan(vault, USUAL)) == ["vaultbrain.toml"]
+
+
+@needs_links
 def test_what_a_link_leads_to_may_be_away(vault: Path, tmp_path: Path) -> None:
     """The notes behind a link are not gone when the drive that it leads to is unplugged."""
     write(tmp_path / "drive" / "a.md")
@@ -161,6 +179,21 @@ def test_a_vault_that_is_not_there_is_away(vault: Path, tmp_path: Path, accident
     with pytest.raises(VaultAway) as caught:
         scan(vault, USUAL)
     assert caught.value.facts == {"path": vault}
+
+
+def test_a_vault_that_goes_during_the_scan_is_away(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read up to then is not the whole vault."""
+    write(vault / "a" / "b" / "c.md")
+    real_scandir = os.scandir
+
+    def moved_meanwhile(path: str) -> object:
+        if Path(path).name == "b":
+            vault.rename(tmp_path / "moved")
+        return real_scandir(path)
+
+    monkeypatch.setattr(os, "scandir", moved_meanwhile)
+    with pytest.raises(VaultAway):
+        scan(vault, USUAL)
 
 
 def test_a_difference_names_what_changed_and_what_is_gone(vault: Path) -> None:

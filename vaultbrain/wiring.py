@@ -282,6 +282,14 @@ class Brain:
         with self._synced_catalog() as catalog:
             return self._recall_wiring(catalog).recall(text, semantic=semantic)
 
+    def recalled_as(self, text: str, form: str, *, semantic: bool | None = None) -> str:
+        """As ``recall``, in one of ``recall.formats.FORMATS`` and the language of the text; empty for a chat with nothing to say."""
+        from vaultbrain.recall.formats import render
+
+        with self._synced_catalog() as catalog:
+            recalling = self._recall_wiring(catalog)
+            return render(recalling.recall(text, semantic=semantic), recalling.language_of(text), form)
+
     def recall_note(self, path: str, text: str) -> RecallOutcome:
         """Mentions at most one memo in the recall note of the note at ``path``, in which ``text`` was just written."""
         with self._synced_catalog() as catalog:

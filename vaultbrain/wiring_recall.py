@@ -15,11 +15,11 @@ from vaultbrain.memo import tags_of
 from vaultbrain.recall.delivery import DeliveryParts, deliver, read_back, read_back_at, show_ticks
 from vaultbrain.recall.feedback import areas_of, liking_of
 from vaultbrain.recall.judge import Situation
+from vaultbrain.recall.note import mention_of
 from vaultbrain.recall.recall import Recalled, RecallParts, read_gate, recall
-from vaultbrain.recall.wording import mention_of
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.retrieve.search import search
-from vaultbrain.vault.note import read_properties, read_words
+from vaultbrain.vault.note import read_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,7 +96,7 @@ class RecallWiring:
             return self._held(path, query, decision.reasons)
         if self._shelf.count_mentions_on(self._today) >= self._settings.recall_per_day:
             return self._held(path, query, (BUDGET_USED,))
-        found = recall(parts, written, self._situation(path, written, note, parts), limit=1)
+        found = recall(parts, written, self._situation(path, written, note), limit=1)
         return self._deliver(path, written, found)
 
     def _deliver(self, path: str, written: str, found: Recalled) -> RecallOutcome:
@@ -105,10 +105,10 @@ class RecallWiring:
             self._shelf.log(log)
             reasons = found.verdicts[0].reasons if found.verdicts else (found.held or "nothing was found",)
             return RecallOutcome(query=found.query, reasons=reasons, recalled=found)
-        verdict, language = found.shown[0], self._language(written)
+        verdict, language = found.shown[0], self.language_of(written)
         row = RecallRow(path, "", query=found.query, created=self._now().strftime("%Y-%m-%dT%H:%M:%S"))
         try:
-            done = deliver(self._delivery, row, mention_of(found.decision, verdict, language), language, log)
+            done = deliver(self._delivery, row, mention_of(verdict, found.kinds, language), language, log)
         except NoteBeingEdited:
             return self._held(path, found.query, (BEING_EDITED,))
         return RecallOutcome((verdict.candidate.memo.id,), done.path, found.query, verdict.reasons, found)
@@ -174,7 +174,7 @@ class RecallWiring:
         note = self._catalog.load_note(memo_id)
         return note.path if note and note.status in ("written", "conflict") else ""
 
-    def _language(self, text: str) -> str:
+    def language_of(self, text: str) -> str:
         return self._settings.language if self._settings.language != "auto" else language_of(text)
 
     # what is known of a note
@@ -199,15 +199,11 @@ class RecallWiring:
         excluded = [fold(tag.lstrip("#")) for tag in settings.recall_exclude_tags]
         return any(tag == off or tag.startswith(f"{off}/") for tag in tags for off in excluded)
 
-    def _situation(self, path: str, written: str, note: str, parts: RecallParts) -> Situation:
+    def _situation(self, path: str, written: str, note: str) -> Situation:
         return Situation(
             text=written,
-            note=read_words(note),
             linked=frozenset(self._linked(note)),
             mentioned=self._shelf.mentioned_for(path),
-            dismissed=parts.dismissed,
-            liking=parts.liking,
-            corpus_size=parts.corpus_size,
         )
 
     def _linked(self, note: str) -> list[str]:

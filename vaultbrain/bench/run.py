@@ -2,6 +2,8 @@
 
 The index is a temporary one, which the caller makes and throws away. Documents go the way of a sync, and queries that of
 ``vaultbrain search``; nothing is measured that a person does not get. Notes are not written: searching does not need them.
+
+A set with judged utterances is measured for recall as well: the gate's decisions and the short queries, with the usual areas.
 """
 
 from __future__ import annotations
@@ -11,8 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultbrain.bench.measures import DEPTH, MEASURES, interval, mean, percentile, score_ranking
+from vaultbrain.bench.utterances import measure_utterances
 from vaultbrain.errors import Interrupted
 from vaultbrain.index.tokens import keyword_entry
+from vaultbrain.recall.areas import Areas
+from vaultbrain.recall.gate import decide
+from vaultbrain.recall.query import short_query
 from vaultbrain.retrieve.search import search
 from vaultbrain.sync.indexing import Indexer
 from vaultbrain.sync.report import SyncReport
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from vaultbrain.bench.cached_embedder import CachedEmbedder
     from vaultbrain.bench.judged import JudgedQuery, JudgedSet
     from vaultbrain.bench.measures import Row
+    from vaultbrain.bench.utterances import RecallFigures, Utterances
     from vaultbrain.index.catalog import Catalog, IndexProfile
     from vaultbrain.index.vectors import IndexState, VectorBatch, VectorStore
     from vaultbrain.retrieve.search import SearchParts, SearchResult
@@ -85,7 +92,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSet:
-    """A set, what was answered, and what could not be searched as it should have been (sentences, each once)."""
+    """A set, what was answered, and what could not be searched as it should have been (sentences, each once).
+
+    ``recall`` is None for a set without judged utterances.
+    """
 
     name: str
     documents: int
@@ -93,6 +103,7 @@ class MeasuredSet:
     channel: str
     asked: tuple[Asked, ...]
     shortcomings: tuple[str, ...] = field(default=())
+    recall: RecallFigures | None = None
 
     @property
     def run(self) -> dict[str, list[str]]:
@@ -115,7 +126,10 @@ class MeasuredSet:
         kinds = {kind: {"queries": found.queries} | found.as_json() for kind, found in self.by_kind().items()}
         head = {"name": self.name, "documents": self.documents, "queries": len(self.asked)}
         how = {"channel": self.channel, "model": self.model, "shortcomings": list(self.shortcomings)}
-        return head | self.figures().as_json() | {"by_kind": kinds, "none": self.none()} | self.times() | how
+        return head | self.figures().as_json() | {"by_kind": kinds, "none": self.none()} | self.times() | how | self._recall()
+
+    def _recall(self) -> dict[str, Any]:
+        return {"recall": self.recall.as_json()} if self.recall else {}
 
     def none(self) -> dict[str, int]:
         """How often nothing was found: rightly of ``queries`` without an answer, wrongly of the ``answerable`` ones."""
@@ -176,7 +190,21 @@ def measure_set(parts: BenchParts, judged: JudgedSet) -> MeasuredSet:
         shortcomings |= dict.fromkeys(map(str, result.coverage.degraded))
         parts.progress(judged.name, "queries", number, len(judged.queries))
     return MeasuredSet(
-        judged.name, len(judged.memos), parts.profile.model, parts.channel, tuple(asked), tuple(sorted(shortcomings))
+        judged.name,
+        len(judged.memos),
+        parts.profile.model,
+        parts.channel,
+        tuple(asked),
+        tuple(sorted(shortcomings)),
+        _measure_recall(parts, judged.utterances) if judged.utterances else None,
+    )
+
+
+def _measure_recall(parts: BenchParts, utterances: Utterances) -> RecallFigures:
+    dictionary = parts.search_parts.open_dictionary() if parts.search_parts.uses("dictionary") else None
+    is_word = dictionary.has if dictionary else None
+    return measure_utterances(
+        utterances, lambda text: decide(text, Areas()).recall, lambda text: short_query(text, Areas(), is_word)
     )
 
 

@@ -1,14 +1,14 @@
-"""Judged utterances: texts that a person writes, for measuring whether memos are brought up for them and what is searched then.
+"""Judged utterances: texts that a person writes, for measuring whether they are looked up in the memos, and by which words.
 
-Decides what ``gate.json`` (which texts are worth a look-up) and ``query_generation.json`` (which words the short query has to keep
-and to drop) look like, and what counts as right. Words are compared without regard to letter case and to Chinese script; a word is
-kept if it is part of a longer term, and left if it stands anywhere in the query.
+Decides what ``gate.json`` (which texts are worth a look-up) and ``query_generation.json`` (which words the short query has to
+keep and to drop) look like, and what counts as right. Words are compared without regard to letter case and to Chinese script; a
+word is kept if it is part of a longer term, and left if it stands anywhere in the query.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vaultbrain.bench.strict import Flaw, identity, load_json, naming, refuse_twice
 from vaultbrain.index.fold import fold
@@ -40,6 +40,9 @@ class QueryUtterance:
     must: tuple[str, ...]
     must_not: tuple[str, ...]
     max_terms: int
+
+
+_Utterance = TypeVar("_Utterance", GateUtterance, QueryUtterance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +177,24 @@ def _share(right: int, wrong: int) -> float | None:
 
 def read_utterances(folder: Path) -> Utterances | None:
     """The judged utterances in a folder; None when it has none. Raises ``JudgedSetUnreadable``."""
-    gate, queries = (_read_items(folder / name, read) for name, read in ((GATE_FILE, _read_gate), (QUERY_FILE, _read_query)))
-    return Utterances(tuple(gate), tuple(queries)) if gate or queries else None
+    gate, queries = folder / GATE_FILE, folder / QUERY_FILE
+    found = Utterances(
+        read_gate_utterances(gate) if gate.exists() else (), read_query_utterances(queries) if queries.exists() else ()
+    )
+    return found if found.gate or found.queries else None
 
 
-def _read_items(path: Path, read: Callable[[Any, str], Any]) -> list[Any]:
-    if not path.exists():
-        return []
+def read_gate_utterances(path: Path) -> tuple[GateUtterance, ...]:
+    """Raises ``JudgedSetUnreadable``."""
+    return tuple(_read_items(path, _read_gate))
+
+
+def read_query_utterances(path: Path) -> tuple[QueryUtterance, ...]:
+    """Raises ``JudgedSetUnreadable``."""
+    return tuple(_read_items(path, _read_query))
+
+
+def _read_items(path: Path, read: Callable[[object, str], _Utterance]) -> list[_Utterance]:
     with naming(path):
         items = load_json(path)
         if not isinstance(items, list) or not items:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from vaultbrain.bench.run import BenchResult, Figures, MeasuredSet
+    from vaultbrain.bench.utterances import GateFigures, QueryFigures, WrongQuery
 
 CHANNELS = ("hybrid", "keyword", "semantic")
 #: As ``retrieve.search.INGREDIENTS``, which is not imported for every ``--help``; a test holds them equal.
@@ -81,6 +82,10 @@ def bench(
     set or a CFlow export beside it instead. "relevant" is a list of document ids, or an object of id and grade (2 answers
     the query, 1 is related); it is empty when nothing answers the query. "kind" is any word to group queries by; it may be left
     out.
+
+    A folder may also hold judged utterances: gate.json, a list of {"id", "text", "recall"}, and query_generation.json, a list
+    of {"id", "text", "must", "must_not", "max_terms"}. They measure whether recall is right to look something up, and which
+    words it searches; what was decided wrongly is listed.
 
     Each set is indexed in a temporary folder and searched as vaultbrain search does, with the settings of the vault; the vault
     and its index are not touched. Figures are means over the queries that have an answer; behind nDCG@10 stands its 95 %
@@ -158,7 +163,7 @@ def _write_whole(path: Path, text: str) -> None:
 def _shown(measured: MeasuredSet) -> str:
     rows = [_HEAD, *(_row(kind, figures) for kind, figures in measured.by_kind().items()), _row("all", measured.figures())]
     head = f"{measured.name} ({counted(measured.documents, 'document')}, {measured.channel}, {measured.model})"
-    return "\n".join([head, *_aligned(rows), *_said_nothing(measured), _shown_times(measured)])
+    return "\n".join([head, *_aligned(rows), *_said_nothing(measured), _shown_times(measured), *_shown_recall(measured)])
 
 
 def _row(name: str, figures: Figures) -> tuple[str, ...]:
@@ -180,6 +185,41 @@ def _shown_times(measured: MeasuredSet) -> str:
     apart = "; query vectors were known" if model is None else f"; the model {model:.1f} ms more"
     spread = f"median {times['ms_p50']:.1f}, 95 % below {times['ms_p95']:.1f}"
     return f"time: {times['ms_per_query']:.1f} ms a query ({spread}){'' if measured.channel == 'keyword' else apart}"
+
+
+def _shown_recall(measured: MeasuredSet) -> list[str]:
+    """Of judged utterances, where there are any."""
+    figures = measured.recall
+    return [*_shown_gate(figures.gate), *_shown_queries(figures.query)] if figures else []
+
+
+def _shown_gate(gate: GateFigures | None) -> list[str]:
+    if not gate:
+        return []
+    rates = f"precision {_rate(gate.precision)}, recall {_rate(gate.recall)}"
+    ids = [("let through wrongly", gate.false_mentions), ("missed", gate.missed)]
+    return [
+        f"recall gate: {rates} ({counted(gate.n, 'text')})",
+        *(f"{_GAP}{said}: {', '.join(found)}" for said, found in ids if found),
+    ]
+
+
+def _shown_queries(query: QueryFigures | None) -> list[str]:
+    if not query:
+        return []
+    rows = [_GAP + _shown_wrong(name, found) for name, found in query.wrong.items()]
+    longest = f"{counted(query.most_terms, 'term')} at most"
+    too_long = [f"{_GAP}too long: {', '.join(query.too_long)}"] if query.too_long else []
+    return [f"short queries: {query.all_kept_none_left} of {query.n} right, {longest}", *too_long, *rows]
+
+
+def _shown_wrong(name: str, found: WrongQuery) -> str:
+    lost, left = (f"; {said} {', '.join(words)}" if words else "" for said, words in (("lost", found.lost), ("left", found.left)))
+    return f"{name}: {' '.join(found.query)}{lost}{left}"
+
+
+def _rate(share: float | None) -> str:
+    return "none" if share is None else f"{share:.4f}"
 
 
 def _shown_mean(result: BenchResult) -> str:

@@ -19,7 +19,7 @@ DEFAULT_WORDS = (
     *("ai video", "ai videos", "ai 视频", "ai视频", "ai 影片", "ai影片", "ai 短片", "ai短片", "文生视频", "text-to-video"),
     *("prompt", "prompts", "prompting", "提示词", "提示工程", "内容系统", "内容流水线", "content system", "content systems", "content pipeline"),
     *("automation", "automations", "自动化", "github", "github actions"),
-    *("startup", "startups", "创业", "初创", "saas", "gtm", "go-to-market"),
+    *("startup", "startups", "创业", "初创", "新创", "saas", "gtm", "go-to-market"),
 )
 
 

@@ -43,8 +43,13 @@ class Cue:
     patterns: str
     beside: str = ""
 
-    def pattern(self) -> re.Pattern[str]:
-        return compiled(self.patterns)
+    def search(self, sentence: str) -> str | None:
+        """The words that show this class, or None. "" is a match as well: a question mark may be all there is."""
+        chinese, english = by_script(self.patterns)
+        match = chinese.search(sentence) if chinese and _CHINESE.search(sentence) else None
+        if match is None and english and _ENGLISH.search(sentence):
+            match = english.search(sentence)
+        return match.group(0) if match else None
 
 
 def _any_of(words: str) -> str:
@@ -60,27 +65,27 @@ LISTS = {
         "做法 作法 方法 办法 法子 方式 思路 套路 路数 路子 打法 章法 招数 招式 妙招 高招 诀窍 窍门 技巧 心法 要领 要诀 秘诀 门道 攻略 指南 "
         "教程 流程 步骤 工序 程序 规范 准则 守则 原则 规矩 规则 规程 惯例 约定 框架 骨架 架构 结构 模板 模版 范本 范式 样板 格式 清单 检查表 "
         "核对表 蓝图 方案 体系 机制 玩法 公式 配方 路径 路线图 工作流 手册 口诀 最佳实践 实践 经验 标准做法 脚手架 提纲 大纲 撇步 小撇步 眉角 "
-        "逻辑 环节 阶段 注意事项 事项 要点 关键点 手法 好招 招 话术 分工 计划表 时间表 字段 方针 维度 模型 配比 机关 作业方式 动线 作战手册 心得 讲究 节奏 日程 排期 打卡表 评分表 量表 sop checklist workflow framework playbook template routine pipeline "
+        "(?<=[\\u4e00-\\u9fff])法(?![国院律官语文师定兰庭规治令事器务则案]) 逻辑 环节 阶段 注意事项 事项 要点 关键点 手法 好招 招 话术 分工 计划表 时间表 字段 方针 维度 模型 配比 机关 作业方式 动线 作战手册 心得 讲究 节奏 日程 排期 打卡表 评分表 量表 sop checklist workflow framework playbook template routine pipeline "
         "cookbook boilerplate best_practices? guideline method tips?"
     ),
     # Not "hardly", "however" or "no matter how".
-    "OWN_HOW": r"(?<!没)(?<!不)(?<!再)(?<!不管)(?<!无论)(?<!不论)(?<!任凭)(?<!不知)(?<!没有)",
+    "OWN_HOW": r"(?=[怎如咋点])(?<!没)(?<!不)(?<!再)(?<!不管)(?<!无论)(?<!不论)(?<!任凭)(?<!不知)(?<!没有)",
     # Followed by something to do, not by what makes it an outcry, a greeting or a phrase.
     "REAL_HOW": (
         r"(?:如何|怎样才|怎样)(?!了|啦|都|也|呢?\W*$|的人)\S|怎么样(?:才|去|把|做|让)|(?:怎么|怎麽|咋|点样|怎生)"
         r"(?!样|了|啦|会|还|又|老|总|都|也|这么|那么|没|不|就|回事|啊|呢|地|个事|说呢|说好|突然|从来|好意思|舍得|敢|偏偏|可能|可以|样子|搞的|来的?$|来着"
-        r"|能(?!让|把|更|够|在|做到|快|提高|给|从|用)|(?:他|她|你|咱)(?:这|那|就|又|还|们)|走到|着|办\W*$)[^\s?]"
+        r"|能(?!让|把|更|够|在|做到|快|提高|给|从|用)|(?:他|她|你|咱)(?:这|那|就|又|还|们)|走到|着|有(?:这|那)|这种|那种|想的|办(?:啊|呀|呢|才好|吧)?\W*(?:$|,|。))[^\s?]"
     ),
     "CASES": _any_of(
         "案例 例子 实例 范例 样例 示例 样本 先例 个案 事例 故事 灵感 参考 参照 素材 资料 范文 样稿 样品 榜样 借鉴 启发 佳作 作品 项目 文章 书单 "
-        "片单 书籍 书 帖子 博客 论文 写法 版本 对照 对标 前例 经历 实战 demo case cases examples? samples? references? inspiration showcase"
+        "片单 书籍 书 帖子 博客 论文 写法 版本 数据 出处 纪录片 对照 对标 前例 经历 实战 demo case cases examples? samples? references? inspiration showcase"
     ),
     "CHOICE": _any_of(
         "策略 战略 优先级 优先次序 优先顺序 先后 顺序 次序 取舍 权衡 利弊 优缺点 优劣 好坏 得失 利害 选型 决策 决定 对比 差别 区别 差异 异同 "
         "trade_?offs? pros_and_cons priority priorities strategy roadmap"
     ),
     "ASK": _any_of(
-        "有没有 有木有 有冇 有无 有啥 有什么 有甚么 有哪些 有何 是否有 可有 求 (?<![要需追请寻恳力征谋乞])求 想要 需要 给我 给个 给份 给点 来个 来份 来点 来套 来一 来几 来张 缺 想找 "
+        "有没有 有木有 有冇 有无 有啥 有什么 有甚么 有哪些 有何 是否有 可有 (?<![要需追请寻恳力征谋乞])求 想要 需要 给我 给个 给份 给点 来个 来份 来点 来套 来一 来几 来张 缺 想找 "
         "要找 找个 找份 找套 找些 找点 找几 找一 找找 寻找 在找 征求 推荐 分享 想套 套个 想看 看看 想参考 想借鉴 想学 想了解 "
         "搜一 翻翻 列几 列一 举几 举个 举一 提供 帮我找 帮找 谁有 哪有 哪里有 哪儿有 想抄 想照 要一 要几 要个 要份"
     ),
@@ -102,7 +107,7 @@ LISTS = {
     ),
     "SAYS": _any_of(
         "说 讲 讲过 问 聊 谈 提 提到 觉得 认为 告诉 抱怨 炫耀 吹 吹嘘 念叨 嚷 喊 笑 问我 教我 教会 给我讲 安利 总爱 老爱 想报 取名 叫 起的 养的 "
-        "在用 改名 发誓 转发 晒 写道 介绍"
+        "在用 吵 争 讨论 改名 发誓 转发 晒 写道 介绍"
     ),
     # English
     "METHOD_EN": _any_of(
@@ -119,7 +124,7 @@ LISTS = {
         "literature essays? posts? material success_stories"
     ),
     "ASK_EN": (
-        r"(?:is there|are there|there(?:'s| is) (?:a|any)|any(?:one|body)? (?:know|have|has|got|seen|tried|familiar)|does any(?:one|body)|"
+        r"(?:is there|are there|any(?:one|body)? (?:know|have|has|got|seen|tried|familiar)|does any(?:one|body)|"
         r"do (?:you|we) (?:have|know|use)|have you (?:got|seen)|got any|any|\bneed(?=(?:ing)? (?:an?|some|your|good|ideas)\b)|teach me|outline|describe|looking for|look for|searching for|search for|hunting for|"
         r"(?:i|we) (?:could |would |do )?(?:really |just |also |only )?(?:need|want|could use|would like|would love|'d like|'d love)|"
         r"i'd (?:like|love)|i'm after|in search of|give me|show me|send me|find me|find|list|collect(?:ing)?|gather(?:ing)?|"
@@ -145,15 +150,18 @@ NEEDS = (
         | {DO_ME}{GAP}{0,16}(?:排|列|拟|定|做|设计|规划|搭|写|出|画){GAP}{0,10}{METHOD}
         | (?:什么样的|什么|啥|哪种|哪些|哪套|怎样的|何种){GAP}{0,6}{METHOD}
         | {METHOD}{GAP}{0,8}(?:是什么|是啥|有什么|是怎样|是怎么|怎样的|有哪些|分别是|给我|捋一捋|长什么样|长啥样|发我|求)
+        | (?:想|打算)(?:搞|立|弄|做|定|建|搭|写|设计|制定|整|找|学|有)(?:一|个|套|份|点|些|出){GAP}{0,14}{METHOD}
         | (?:想|希望|(?<!主)要|需要|打算){GAP}{0,16}(?:一套|一份|一张|一个|一种|一版|一些|几条|几个|套|份){GAP}{0,14}{METHOD}
+        | (?:要|该|应该|得|需要|可以|能|会){GAP}{0,6}(?:哪些|哪几|什么样|什么|哪){GAP}{0,8}(?:\?|$) | (?:几|多少|什么|哪|谁|多){GAP}{0,10}(?:比较好|合适|才够|为宜|最好|才算|才好|更好|妥当|合理|稳妥|科学|靠谱)
         | 有{GAP}{0,8}{METHOD}(?:吗|么|没|可以|能) | (?:拿|用|按|照|靠)(?:什么|啥|哪) | 到(?:多(?:细|深|长|大|少|远)|什么程度)(?:\?|才|$)
         | (?:哪几步|哪些步|分几步|几个步骤|第一步)
         | 从(?:哪|何|什么地方)(?:儿|里|处|一步|几步|个|块|边)?{GAP}{0,6}(?:开始|下手|入手|动手|着手|切入|排查|做起|学起|起步|查起|讲起|写起)
         | (?:无从|不知从何)(?:下手|着手|入手) | (?:还要|需要|要|该)(?:准备|注意|考虑)(?:些|点)?(?:什么|啥|哪些|东西) | 注意(?:些)?(?:什么|哪些)
-        | (?:^|[,:;(] ?|\b(?:and|but|so|then|ok|okay|hey|please|hi|also|actually|seriously)[, ]+)how\s
-            (?:do(?:es)?|should|would|could|can|might|to|are|is|did|have)\b(?: {ME}\b)?(?! you\b(?: (?:doing|feeling|today|all|these)|\?|$))
+        | (?=how )(?<!know )(?<!knew )(?<!knows )(?<!that's )(?<!learned )(?<!learnt )(?<!taught )(?<!explained )(?<!explains )(?<!remember )(?<!about )
+            (?<!see )(?<!matter )(?<!shows )(?<!showed me )(?<!told me )(?<!asked me )(?<!on )(?<!of )how (?:do(?:es)?|should|would|could|can|might|to|are|is|did|have)\b
+            (?: {ME}\b)?(?! you\b(?: (?:doing|feeling|today|all|these)|\?|$))
         | (?:figur\w+|work\w*|find\w*|sort\w*) out (?:exactly |just )?(?:is )?how | worked out is how | wonder(?:ing)? how | curious how
-        | (?:not|n't|no) (?:sure|know|clue|idea|understand|see)(?: yet| quite| exactly)?(?: of| about| on)? how\b
+        | (?:not|\w*n't|no) (?:sure|know|clue|idea|understand|see)(?: yet| quite| exactly)?(?: of| about| on)? how\b
         | (?:want|like|love|need|trying) to (?:know|learn|see|understand|find out) how\b | (?:tell|show|teach) me how | question is how
         | (?:advice|ideas|tips|thoughts|suggestions|pointers|guidance|opinions?)(?: on| about| for)? how
         | {ASK_EN}(?: [\w'-]+){0,5} {METHOD_EN}\b
@@ -175,6 +183,9 @@ NEEDS = (
         r"""
         {ASK}{GAP}{0,32}{CASES}
         | (?:有没有|有无|有冇|是否有)(?:人|谁|哪家|团队|公司|朋友|同学|大佬|前辈){GAP}{0,24}(?:过|成功|做到|可以|分享|经验|的\?|吗)
+        | (?<!你)(?<!他)(?<!她)(?<!您)(?:有没有|有冇)(?!吃|喝|睡|到|空|人在|错|语病|带|在|下雨|想我|听|发现|觉得|一种可能|搞错|天理|良心|意思|完){GAP}{4,}
+        | (?:类似|这种|这样|这类|同类|别的|其他){GAP}{0,12}还有(?:吗|么|没|哪|什么) | 还有(?:哪些|什么(?:类似|别的|好)|别的|类似) | (?<![要需追请寻恳力征谋乞])求(?:几|一|个|些|推|份|篇|本|款|套|点|张)
+        | (?:有人|有谁){GAP}{0,10}(?:过|成功|做到|用|试|靠){GAP}{0,16}(?:吗|么|没有?|\?) | 有{GAP}{0,8}{CASES}(?:吗|么|没|可以) | 给我(?:看|来|发|找|列|推荐)?(?:看)?(?:两|三|几|一些|些|点)(?!钱|水|时间|吃)
         | 谁(?:有过?|做过|试过|用过|走过|干过|经历过|知道有)
         | (?:想|要|去|先)?(?:看看|参考|借鉴|借镜|学学|学习一下|了解一下|研究一下|瞧瞧|观摩|对照|取经|偷师){GAP}{0,6}
             (?:别人|别家|人家|同行|其他人|大家|高手|前辈|业内|其他家|别的|大厂|竞品|友商|有经验)
@@ -182,8 +193,11 @@ NEEDS = (
         | (?:想|当|做|作|供|拿来|用来|可以|可)(?:一下|个|为)?(?:参考|借鉴|借镜|对照|抄作业|取经|模仿|效仿)
         | (?:推荐|安利|介绍)(?:一下|一?(?:些|点|个|本|部|款|套|篇)|几|两|三) | 求推荐 | 有(?:什么|啥|没有)?推荐 | 推荐(?:吗|么|的吗|下|\?|看|读|用) | 有哪些 | (?:有没有谁|有谁|谁家|哪家)
         | (?:你|你们|大家|各位)(?:有没有)?(?:见过|看过|读过|用过){GAP}{0,4}(?:哪些|什么|有意思|好的|不错|类似)
-        | (?:找|搜集|收集|搜罗|挑|举|列)(?:上|出)?(?:一些|些|几|两三|三五)(?!个?人)(?:个|篇|本|条|部|种|位|份|款|家|段|句|张)?{GAP}{0,24}(?:的|类似|好|例)
+        | (?:找|搜集|收集|搜罗|挑|举|列)(?:上|出)?(?:一些|些|几|两三|三五|一波|一批|一组|一堆|若干)(?!个?人)(?:个|篇|本|条|部|种|位|份|款|家|段|句|张)?{GAP}{0,24}(?:的|类似|好|例)
         | {ASK_EN}(?: [\w'-]+){0,6} {CASES_EN}\b(?! (?:club|sensitive))
+        | (?:want|love|like|curious|keen|hoping) to (?:read|hear|learn|know|see|find) (?:about|more|how|what|some|a few|examples|out)\b | \bany (?:good|great|decent|recommended|solid|nice|useful|favou?rite|other|similar|known|cheap|interesting|notable|clever|proven) [^.?!]{3,}\?
+        | \bwhich (?!country|planet|year|river|city|actor|day|month|platform|gate|bus|train|exit|team won|animal|language)\w+ [^?.!]{8,}\?
+        | \b(?:anything|something|somewhere) (?:i|we|good|worth|to|on|like|similar|about)\b[^?]*\?
         | who(?:'s|'ve| has| have| else| here| did| does)(?: [\w'-]+){0,3} (?:done|tried|managed|made|built|moved|switched|succeeded|use|uses|does)\b
         | \b(?:send|give|show|find|list|collect|gather|recommend|suggest|share)\b (?:me |us )?(?:a few|some|several|a couple of|a handful of|\d+|two|three|four|five|ten) (?!minutes|hours|days|water|time|space|credit)
         | (?:case stud(?:y|ies)|inspiration|examples?|references?) (?:of|for|on|from|where|that|about)\b(?=[^.]{0,80}(?:\?|$|please|welcome|wanted))
@@ -196,7 +210,8 @@ NEEDS = (
         Side.NEED,
         1.05,
         r"""
-        哪(?:一)?(?:个|种|款|家|套|条|边|样|本|门|支|者|份|部|类|台|版|路){GAP}{0,8}(?:更|比较|最|较|好|适合|值|划算|靠谱|合适|省|牢|稳|强|先进)
+        谁{GAP}{0,6}(?:更|比较|最){GAP}{1,4} | (?:is|are|does|do|would|will) [^.?!]{2,60} (?:better|worse|more \w+|less \w+|\w{3,}er) than\b[^.?!]*\?
+        | 哪(?:一)?(?:个|种|款|家|套|条|边|样|本|门|支|者|份|部|类|台|版|路){GAP}{0,8}(?:更|比较|最|较|好|适合|值|划算|靠谱|合适|省|牢|稳|强|先进)
         | (?:对比|比较|比|比对|权衡|衡量|横评|对照)(?:一下|下|看看|一比|一番|个) | (?:做|作|列|来|想|要|给我|帮我|横向|详细)(?:个|一个|张|份|些)?(?:对比|比较|横评)
         | (?:^|[,:] ?)(?:对比|比较)(?:这|那|两|三|几|下) | 对比(?:[,。]|$) | 横向对比
         | (?:有|是|各有)(?:什么|何|啥|哪些|多大|什么样的)(?:的)?(?:区别|不同|差别|差异|优缺点|优劣|利弊|好处|坏处|优势|劣势|短板)
@@ -212,17 +227,22 @@ NEEDS = (
     Cue(
         "weighs a decision",
         Side.NEED,
-        0.9,
+        1.0,
         r"""
         要不要 | 该不该 | 应不应该 | 应唔应该 | 值不值得? | 值得{GAP}{0,16}(?:吗|么|嘛|\?) | (?:选|挑|信|押|跟)谁 | (?:应该|该)是(?:哪|什么|谁) | 有没有必要 | 有必要(?:吗|么|嘛|再|继续) | 需不需要
-        | 是否(?:应该|应当|应|该|值得|要|需要|有必要|适合|继续|换|还) | 划不划算 | 划算(?:吗|么) | 合不合适 | 值回票价 | 行得通(?:吗|么) | 可行(?:吗|么|性)
+        | 是否(?:应该|应当|应|该|值得|要|需要|有必要|适合|继续|换|还) | 划不划算 | 划算(?:吗|么) | 合不合适 | 值回票价 | 行得通(?:吗|么) | (?:可行|现实|靠谱|来得及|合理|够用|明智|稳妥|保险|有意义|值)(?:吗|么) | 可行性
+        | (?:^|[,:;。 ])[^,。!?;:\n]{0,6}?(?:是|要|该|应该|先|选|用|拿|去|换|继续|留|走|投|买|租|做|写|学|搬|保|砍|给|从|让|按|自己|直接)[^,。!?;:\n了过着完]{1,16},?[^,。!?;:\n了过着完]{0,4}还是(?!很|老|那|没|不|会|得|觉得|一样|太|挺|好的|喜欢|算|这样|有点|想)
+        | (?:是不是|会不会|算不算)(?:太|过于|不够|有点|不太) | 想{GAP}{1,14},?又(?:舍不得|怕|担心|不敢|放不下)
+        | \bwould you (?!like|mind|please|be|kindly|want|believe|care|look|happen|help|ever|please)\w+ (?!me\b)[^.?!]{3,}\?
+        | 是不是(?:就|也)?(?:该|要|应该|应当|得|干脆|可以考虑) | \b(?:overkill|a (?:good|bad|terrible|great|smart|dumb) (?:idea|move)|a waste|too (?:early|late|soon|risky))\b[^?]*\?
         | (?P<verb>[\u4e00-\u9fff]{1,2})还是不(?P=verb) | (?:还是|或者?)(?:先)?(?:不|算了|放弃|等){GAP}{0,10}\?
-        | (?:该|应该|应当){GAP}{1,16}(?:吗|么|嘛)(?:\?|$) | 选哪|挑哪|用哪(?!里)|走哪(?:条|一|个)|押哪|投哪|买哪|换哪|砍哪|留哪|保哪|报哪|学哪|做哪|该哪
+        | (?:该|应该|应当){GAP}{1,16}(?:吗|么|嘛)(?:\?|$) | (?P<act>[签换买搬接做学续卖投离报升开割砍留辞养装修拆租贷借退转考推发上停加改删写弃追])不(?P=act)(?!\S{0,3}(?:都|也|无所谓))
+        | 是{GAP}{1,24},?{GAP}{0,6}还是(?!很|老|那|没|会|得|觉得|一样|太|挺|好的|这样|不){GAP}{2,}$ | 选哪 | 挑哪|用哪(?!里)|走哪(?:条|一|个)|押哪|投哪|买哪|换哪|砍哪|留哪|保哪|报哪|学哪|做哪|该哪
         | (?:哪些|哪个|哪件|哪块|哪项|哪一|哪条|哪几){GAP}{0,10}(?:该|应该|应|优先|先|值得|能砍|可以砍|必须|要留|留下|保留|放弃)
         | (?:取舍|抉择|权衡|拍板|定夺)(?:一下|上|时|\?|$) | (?:怎么|如何|怎样)(?:取舍|抉择|权衡|选|决定) | 路到底 | 到底值
         | \bshould (?:i|we|he|she|they|my|our|it|the)\b | \b(?:is|are|was|would) (?:it|that|this|they|\w+ \w+|\w+) (?:really |still |even |actually )?worth\b
-        | \bworth (?:it|the|doing|\w+ing)\b[^.]*\? | \bwhether (?:to|or not|i|we|it|that|this|the|my|our)\b | do (?:i|we) (?:really |actually |even )?(?:need|want|have) to
-        | would you (?:rather|choose|go|pick|keep|take|recommend) | does it make sense | is (?:now|this|it|today) (?:really )?(?:the |a )?(?:right |good |best |wrong |bad )?(?:time|moment|place|year)\b | the right (?:time|moment) to | is it (?:better|smarter|wiser|safer|time|too) to?
+        | \bworth (?:it|the|doing|\w+ing)\b[^.]*\? | do (?:i|we) (?:really |actually |even )?(?:need|want|have) to
+        | would you (?:rather|choose|go|pick|keep|take|recommend) | would (?:it|that) be (?:a mistake|wise|smart|smarter|crazy|better|foolish|worth|wrong|too|enough|overkill|silly|sensible|fair) | does it make sense | is (?:now|this|it|today) (?:really )?(?:the |a )?(?:right |good |best |wrong |bad )?(?:time|moment|place|year)\b | the right (?:time|moment) to | is it (?:better|smarter|wiser|safer|time|too) to?
         | \bbetter (?:to|off)\b[^.]*\bor\b | \bwhen (?:should|would) (?:i|we) | makes? more sense
         """,
     ),
@@ -233,12 +253,14 @@ NEEDS = (
         r"""
         (?:是|该|应该|应当|先|选|用|拿|去|换|继续|留|走|投|买|租|做|写|学|搬|保|砍|给|从|让|按|自己|直接){GAP}{0,24},?{GAP}{0,8}还是(?!很|老|那|没(?!有)|会|得|觉得|一样|太|挺|好的)
         | [\u4e00-\u9fffa-z0-9]{2,}还是(?!很|老样|那|没|不|会|要|得|觉得|有点|一样|这|好|太|挺|想|在|蛮|喜欢|比较|有些|照旧|忍|个|被|让人){GAP}{2,18}\?
+        | [a-z0-9] ?还是 ?[a-z0-9]{GAP}*,?{GAP}*(?:\?|$) | [\u4e00-\u9fff]{2,}还是(?!很|老样|那|没|不|会|要|得|觉得|有点|一样|这|好|太|挺|想|在|蛮|喜欢|比较|有些|照旧|忍|个|被|让人){GAP}{2,18},{GAP}*\?
         | (?:两|二|三|四|几|2|3)(?:个岗位|个机会|个offer|个工作|个学校|个城市|条路|种方案|个方案|个方向|种做法|个选项|种选择|个版本|条路线|种路线|套方案|个备选|个选题|份工作)
         | 一(?:边|个|种|条|份|家|款|是){GAP}{1,30}?,?(?:另)?(?:一|二)(?:边|个|种|条|份|家|款|是){GAP}
+        | (?:^|[,:;。] ?)[\u4e00-\u9fff]{1,3}还是(?!很|老|那|没|不|会|得|太|挺)[\u4e00-\u9fff]{1,4}(?:\?|$)
         | \b(?:do|should|shall|would|could|is it|are we|am i|either|whether)\b[^.?!]{2,80}\bor\b[^.?!]{2,60}\?
-        | ^[^.?!,]{2,60}\bor\b[^.?!]{2,50}\?
+        | (?:^|[.!?:] )[^.?!,]{2,60}\bor\b[^.?!]{2,50}\?
         | \b(?:two|three|2|3|several|few|both) (?:\w+ )?(?:options|routes|paths|directions|choices|ways forward|candidates|drafts|versions|alternatives|offers)\b
-        | \bon (?:the )?one hand\b | \beither\b[^.?!]{2,60}\bor\b
+        | \bwhether (?:to|or not|i|we|it|that|this|the|my|our)\b | \bon (?:the )?one hand\b | \beither\b[^.?!]{2,60}\bor\b
         """,
     ),
     Cue(
@@ -246,17 +268,18 @@ NEEDS = (
         Side.NEED,
         1.05,
         r"""
-        (?:不确定|不太确定|拿不准|拿不定|吃不准|不清楚|没想好|没想清楚|犹豫|纠结|不知道|不知|不晓得|唔知|难以决定|不好判断|在想|摇摆|发愁|苦恼|分不清|
+        (?:不确定|不太确定|在?考虑|琢磨|盘算|拿不准|拿不定|吃不准|不清楚|没想好|没想清楚|犹豫|纠结|不知道|不知|不晓得|唔知|难以决定|不好判断|在想|摇摆|发愁|苦恼|分不清|
             没主意|想不好|想不清|顾虑|没把握|挣扎|卡在|困在|愁){GAP}{0,12}(?:要不要|该不该|是否|该|应该|哪个|哪种|哪条|哪边|先|还是|从哪|从何|值不值|如何|
-            怎么(?!了|啦|回事|就|走到|会|搞的|地)|怎样|是不是|选|之间)
+            怎么(?!了|啦|回事|就|走到|会|搞的|地|想的|想$|看我)|怎样|是不是|选|之间)
         | (?:要不要|该不该|还是|是否|值不值){GAP}{2,40}[,。]?{GAP}{0,8}(?:犹豫|纠结|拿不准|拿不定|没结论|没想好|想了|卡住|两难|发愁|下不了|定不下|说不准|摇摆|没底|想不好)
         | (?:犹豫|纠结|拿不准|拿不定|两难|定不下|举棋不定|左右为难|卡住|没结论|没定论|没想好){GAP}{0,24}[,。?]?{GAP}{0,30}(?:要不要|该不该|还是|是否|选哪|哪个)
         | (?:想了|考虑了|纠结了|犹豫了|写了){GAP}{1,10}(?:还是)?(?:没结论|没想好|没定|定不下|没主意|决定不了)
+        | (?:选|挑|定|决定|取舍)不(?:出来?|下来?|了) | (?:算|想|比|看|挑|选)来(?:算|想|比|看|挑|选)去
         | (?:下不了|下不定|没下定)决心 | 做不(?:了|出)决定 | 左右为难 | 进退两难 | 举棋不定 | 拿不定主意 | 难以?(?:抉择|取舍|选择) | 选择困难
         | torn between | (?:can't|cannot|can not|couldn't|unable to|hard to|struggling to) (?:decide|choose|pick|settle|make up) | on the fence | undecided
         | \bdebating (?:whether|between|if)\b | back and forth (?:on|about|between) | in two minds | second[- ]guessing | (?:weighing|juggling) (?:up )?(?:whether|two|my|the|a|if|between|options)
-        | (?:not|n't|un)(?: entirely| really| quite| at all)?(?: be)? ?(?:sure|certain|know|clear)(?: yet| anymore)? (?:about )?(?:whether|which|if (?:i|we|it)|where to|what to|when to|who to)
-        | no (?:idea|clue) (?:where|what|which|whether) (?:to|i|we) | (?:stuck|wavering|hesitating|choosing|deciding|caught|split) between | stuck (?:on|at) (?:how|what|which|whether|the)
+        | (?:not|\w*n't|un)(?: entirely| really| quite| at all)?(?: be)? ?(?:sure|certain|know|clear)(?: yet| anymore)? (?:about )?(?:whether|which|if (?:i|we|it)|where to|what to|when to|who to)
+        | (?:can't|cannot|couldn't|hard to|difficult to) (?:tell|say|judge|see) (?:whether|if|which|what) | no (?:idea|clue) (?:where|what|which|whether) (?:to|i|we) | (?:stuck|wavering|hesitating|choosing|deciding|caught|split) between | stuck (?:on|at) (?:how|what|which|whether|the)
         | having (?:doubts|second thoughts) about | toss-?up between | leaning towards?\b[^.]*\bbut\b | thinking (?:through|over) (?:whether|how|which)
         """,
     ),
@@ -280,10 +303,16 @@ NEEDS = (
         r"""
         (?:想|要|帮我|帮|请|得|需要|打算|先|一起|试着|尝试|希望|该|好好|给我|陪我|我把|把){GAP}{0,24}{SORT}(?!了|过|完|得|机)
         | (?:想|打算|得|要|准备|需要)要?把{GAP}{1,20}(?:策略|流程|结构|框架|顺序|优先级|方案|规则|体系|计划|思路|分类|模板|制度|步骤|架构|逻辑|方向){GAP}{0,8}(?:重|再|改|排|定|理|顺|调|优化|拆|简化|梳)
+        | (?:想|要|得|先|该|帮我|需要)[^。!?;:\n]{0,24}(?:理|捋|盘|梳|想|列|归|看|写|算|分|搞|弄)(?:一遍|一轮|明白|通|清楚|清)(?!单|晰|淡|楚楚)
+        | (?:想|打算|希望|要|准备|需要)把{GAP}{2,24}(?:整理|归纳|归并|整合|统一|串|提炼|总结|梳理|沉淀|浓缩|压缩|转化|变|改造|加工|组织|合并)(?:成|为|出|到)
         | (?:问题|原因|毛病|症结|瓶颈|根子|根源|漏洞|卡点|错){GAP}{0,8}(?:出在|在|卡在)(?:哪|什么|谁) | (?:出在|卡在|败在|断在|输在|差在)(?:哪|什么地方|哪儿|什么环节)
         | (?:可能|会)?是(?:什么|哪些)(?:原因|问题|环节|因素) | (?:真正|根本|主要|背后)的?(?:原因|问题|症结){GAP}{0,6}(?:是|在|\?)
         | (?:找|挖|查)(?:一下|找|出)?{GAP}{0,6}(?:原因|症结|根源|规律|根因|病根) | (?:看看?|列|查|数|盘|想想?|我)[^。!?;:\n]{0,8}还(?:缺|剩|差|漏)(?:了)?(?:什么|哪些|啥|点什么|哪) | 还(?:缺|剩|差|漏)了?(?:什么|哪些|啥|点什么|哪){GAP}{0,6}\? | (?:哪里|哪儿|什么地方|哪一?步)(?:对不上|不对|出了?错|有问题|出问题|卡住|漏了)
         | (?:思路|头绪|脉络|线头|来龙去脉|条理|全貌){GAP}{0,8}(?:理|捋|串|整|乱|散|断|不清|拉|搭) | (?:帮我|一起|先){GAP}{0,10}(?:理|捋|盘|看)(?:一)?(?:理|捋|盘|看|下)
+        | (?:摆|列|写|摊|画|铺|拉)(?:出来|开|开来|一起)(?:看看|看清|再|想) | (?:找|理|拎|抓)(?:找|出)?{GAP}{0,6}(?:主线|共性|共同点|规律|脉络|头绪) | 是不?是?(?:我|我的|我们|因为){GAP}{1,14}(?:错|不对|问题|不够)了?(?:吗|么|\?)
+        | (?:我|也|有点)怀疑{GAP}{2,}(?:问题|不对|错|原因|不够|毛病) | \blost (?:track|sight) of (?:what|why|how|where|the) | \blost the (?:plot|thread)\b
+        | (?:总觉得|感觉|老觉得|好像){GAP}{0,8}(?:少了|缺了|差了|漏了|哪里|哪儿|不对)(?:点|些)?{GAP}{0,6}(?:什么|不对|问题|说不)
+        | \bi keep (?:losing|failing|forgetting|getting|rewriting|running|hitting|struggling|ending|coming|circling|going|making|missing|dropping|falling)\b
         | 分不清{GAP}{0,10}(?:是|哪|谁|还是|该) | 越(?:想|看|做|写|理)越(?:乱|散|糊涂|没底|迷) | 前后矛盾|自相矛盾
         | (?:help(?:ing)? me|trying to|want to|need to|let me|let's|can you|could you|try to|have to|going to|like to|time to|hoping to|i'll|please|struggling to) (?:[\w']+ ){0,3}?
             (?:figure|sort|map|work|lay|straighten|break|untangle|disentangle|clarify|diagnose|debug|troubleshoot|organi[sz]e my|structure|make sense|get clear|pin|narrow|
@@ -303,7 +332,7 @@ NEEDS = (
         下一步{GAP}{0,10}(?:怎|该|要|先|干|做|是什么|往哪|动|走|如何|什么|哪|应) | (?:该|往|想|定|找|确定|明确|搞清|规划){GAP}{0,6}下一步
         | (?:接下来|接着|之后|然后|后面|往后|后续){GAP}{0,12}(?:该|要先|先|怎么|如何|往哪|干什么|做什么|做啥|干啥|干嘛|哪){GAP}{0,14}(?:\?|$|,|。)
         | (?:往|朝)哪(?:儿|里|个方向|边|条路)?(?:走|使|发展|推进|努力) | 哪个(?:方向)?值得(?:往下|继续|深)
-        | \bnext (?:steps?|moves?)\b(?=[^.]*\?)|(?:what|which|my|our|clear|decide|find|plan|define)[^.?!]{0,30}\bnext (?:steps?|moves?)\b
+        | \b(?:next|first) (?:steps?|moves?)\b(?=[^.]*\?)|(?:what|which|my|our|clear|decide|find|plan|define)[^.?!]{0,30}\bnext (?:steps?|moves?)\b
         | what(?:'s| is| should| comes| do| would| to do)?[^.?!]{0,24}\bnext\b | what now\b | where (?:do|should|can|would) (?:i|we) (?:go|take|start|begin|even)
         | what (?:should|can|could|would|do) (?:i|we|you) (?!wear|eat|cook|have|say|watch|call)\w+ | what to (?:do|keep|cut|drop|focus|change|tackle|try|build|write)\b(?=[^.]*(?:\?|next|first|about|with))
         """,
@@ -315,16 +344,20 @@ NEEDS = (
         r"""
         {PAST}{GAP}{0,20}(?:记|存|收藏|收录|保存|摘抄|摘|剪藏|抄|总结|归纳|归档|整理|备注|转存|标记|标注|mark|写|列|画|做)(?:过|下(?!来了)|了)(?=[^。!?]{0,20}(?:一|条|篇|份|版|张|个|笔记|文|清单|记录|表|些|资料|教训|东西|关于|怎么|如何|[,。?]|$))
         | {PAST}{GAP}{0,24}(?:记|存|收藏|摘抄|摘|抄|总结|整理|写|列|画|做|剪)(?:过|下来?)?的(?!时候|人|话|很|好|不) | (?:在哪|放哪|哪去了|哪里|哪儿|叫什么|怎么说|什么)(?:儿|里|了)?来着
+        | {PAST}{GAP}{0,16}(?:看|读|刷|翻|听|见|学)过(?:一|几|那|某)?(?:篇|条|份|帖|文|资料|教程|图|表|本讲|期讲|讲) | 是不是{GAP}{0,8}(?:记|写|存|收藏|整理|总结|保存|抄)(?:过|下|了|在)
+        | \bi(?:'ve| have) (?:\w+ )?(?:noted|saved|bookmarked|written (?:about|down|up)|collected|kept|clipped|filed|jotted)\b | (?:memos?|bookmarks?|lists?|posts?|drafts?|write-?ups?) of mine\b | i remember (?:jotting|writing|noting|saving|making|keeping|reading|bookmarking|collecting)
         | (?:记得|好像|应该|印象中|印象里|明明|似乎){GAP}{0,12}(?:{KEEP}过|有(?:存|记|写|收|收藏|抄|留)(?:过|下|着)?|收(?:过|在|藏)) | (?:我的|我|以前的|之前的|旧|老)?(?:笔记|收藏夹?|书签|备忘录?|剪藏|记录)(?:里|中|库|本里){GAP}{0,14}(?:有|找|翻|搜|查|哪|那)
         | (?:翻|找|调|拿|搜|捞)(?:一?(?:翻|找|下)|出来?|回)?{GAP}{0,8}(?:以前|之前|从前|旧|老|去年|上次|上个月|过去)的?{GAP}{0,10}(?:笔记|记录|清单|总结|资料|文章|收藏|条|篇|版)
         | 把{GAP}{0,10}(?:上个月|上周|去年|之前|以前|过去|这几年|今年|这几个月|半年){GAP}{0,16}(?:记录|笔记|收藏|总结|日记|条目)
         | 我(?:写|记|存|收藏|整理|总结)过(?:一|几|些|关于|类似|这|那)
         | \bi (?:\w+ )?(?:know|think|remember|recall|swear|believe|guess|suspect|'m sure|am sure|must have|may have|might have|could have sworn|definitely|already)(?: that| once)?(?: i)?(?:'d| had| have| once)? ?
             (?:wr(?:ote|iting|itten)|sav(?:ed|ing)|not(?:ed|ing)|bookmark(?:ed|ing)|jott(?:ed|ing)|kept|keeping|clipp(?:ed|ing)|filed|filing|collect(?:ed|ing)|record(?:ed|ing)|captur(?:ed|ing)|summari[sz](?:ed|ing)|highlight(?:ed|ing)|stor(?:ed|ing)|have (?:a )?notes?)\b
+        | \b(?:need|find|want|looking for|get|pull up|open|reread|use|check) (?:the|my|those|these) (?:[\w'-]+ ){0,3}notes?\b | \bwhat i (?:learn(?:ed|t)|noted|wrote|saved|figured out|found out|tried) (?:about|on|in|from|last|back)\b
+        | \bin my (?:notes?|bookmarks?|memos?|archive|journal|vault)\b
         | \bi once (?:made|wrote|kept|drew|put|saved|noted|had|did|collected|built|compiled)\b | notes? of mine\b | \bmy (?:old )?notes?\b[^.?!]{0,30}(?:\?|somewhere|again)
         | i'm (?:pretty |quite |fairly )?sure i (?:had |have |once )?\w+(?:ed|pt|ote|ept)\b | didn't i (?:save|write|note|bookmark|keep|jot|clip|collect|make|have)
         | (?:my|those|the|that) (?:old|earlier|past|previous|existing|last year's)? ?(?:notes?|bookmarks?|memos?|clippings?|journal entries)\b (?:on|about|from|said|say|for) | where did i (?:put|save|write|note|keep|store|file)
-        | i (?:wrote|saved|noted|bookmarked|jotted|clipped|collected|wrote down)[^.?!]{2,70}(?:last|before|ago|a while|once|years?|somewhere|earlier|back) | (?:dig|pull|bring|find|look) (?:up|out|for)?[^.?!]{0,20}\bi (?:wrote|saved|noted|kept|bookmarked|clipped)
+        | i (?:wrote|saved|noted|bookmarked|jotted|clipped|collected|wrote down)[^.?!]{2,70}(?:last|before|ago|a while|once|years?|somewhere|earlier|back|at some point|find it|where) | (?:dig|pull|bring|find|look) (?:up|out|for)?[^.?!]{0,20}\bi (?:wrote|saved|noted|kept|bookmarked|clipped)
         """,
     ),
     Cue(
@@ -333,8 +366,9 @@ NEEDS = (
         1.0,
         r"""
         (?:给|有|求|来|提|想听)(?:我|点|些|一些|一点|个|什么|没有|哪些|听)?(?:建议|意见|主意|高见|支招|指点|看法) | 支(?:个|几)?招 | 出(?:个|点)?主意
+        | (?:帮我|替我|帮忙|陪我)(?:再|先|一起)?(?P<try>[\u4e00-\u9fff])一?(?P=try)
         | (?:帮我|替我|一起)(?:想想|想一想|参谋|参考|出出主意|合计|拿个主意|规划|策划|设计|判断|选|挑|定一下|评估|分析|拆解|头脑风暴)
-        | (?:any|your|some) (?:thoughts|advice|suggestions|ideas|input|opinions?)\b | help me (?:think|see|decide|choose|pick|plan|structure|sort|prioriti|figure|design|weigh|shape|understand|brainstorm)
+        | (?:any|your|some) (?:thoughts|advice|suggestions|ideas|input|opinions?)\b | \bhelp me (?!up\b|out\b|with (?:the|my) (?:bags?|door)|carry|god|find my|remember to|move)\w+
         """,
     ),
 )
@@ -347,7 +381,7 @@ LEANINGS = (
         Side.LEAN,
         0.4,
         r"""
-        (?:为什么|为何|为啥|什么|啥|哪|怎么办|怎么样|怎样|如何|到底|究竟){GAP}{0,40}(?:\?|吗|呢) | \b(?:why|what(?:'s)?|which|how|where(?:'s)?)\b[^.?!]{6,}\?
+        (?:为什么|为何|为啥|什么(?!时候|时间|意思)|啥(?!时候|意思)|哪(?!天)|怎么办|怎么样|怎样|如何|到底|究竟|(?:能不能|可不可以)(?!帮|请|麻烦|告诉|给我|借|来|教|劳驾|辛苦|把|安静|别|快|不)){GAP}{0,40}(?:\?|吗|呢) | \b(?:why|what(?:'s)?|which|how|where(?:'s)?)\b[^.?!]{6,}\?
         | (?:怎么办|咋办|点算)
         """,
     ),
@@ -389,9 +423,10 @@ LEANINGS = (
         Side.LEAN,
         0.5,
         r"""
-        在(?:写|做|改|搭|整理|重构|测|调|搞|弄|跑|准备|设计|规划|研究|优化|迁|接|建|开发|收尾|拆|补|给|试|翻译|打磨|推|拟|画|录|剪|比较|评估|学|赶|想(?:把|给|怎)) | 正(?:在|准备)(?!吃|睡|休息|下班|用|放|下|被|流行|崩|走|跑步|聊|看|听)
+        重新 | 在(?:写|做|改|搭|整理|重构|测|调|搞|弄|跑|准备|设计|规划|研究|优化|迁|接|建|开发|收尾|拆|补|给|试|翻译|打磨|推|拟|画|录|剪|比较|评估|学|赶|想(?:把|给|怎)) | 正(?:在|准备)(?!吃|睡|休息|下班|用|放|下|被|流行|崩|走|跑步|聊|看|听)
         | (?:打算|准备|计划|想|要|着手|开始|继续|接着|先|刚|动手|今天|明天|这周|本周|下周|来|去|得|该|再){GAP}{0,12}?(?:写|改|做成|做一|做个|整理|重构|重写|搭|拆|迁|搬|接入|接上|设计|规划|梳理|优化|发布|上线|部署|测试|起草|拟|补|翻新|研究|调研|记一下|展开|落地|建|跑通|验证|对比|复盘|拍|录|剪|汇总|归类|试(?!了))
         | 把{GAP}{1,24}?(?:改|拆|搬|接|迁|整理|做|写|换|挪|合并|重写|翻|串|升级|收敛|抽|分|压|加|归|汇总|放)(?:成|到|进|为|完|好|出|在|一|上|了) | 给{GAP}{1,16}(?:加|写|接|补|做|搭|配|定)(?:一|个|上|了|套|份|层)?
+        | 把{GAP}{1,20}(?:合并|迁移|重构|拆分|改版|更新|补齐|上线|自动化|下线|归档|重写|统一) | (?:任务|目标|重点)是
         | 重构 | 重写 | 改写 | 撰写 | 起草 | 草稿 | 初稿 | 大纲 | 提纲 | 刚开头 | 顺手写 | 展开讲 | 待发布 | 迭代 | 打磨 | 落地页 | 写一(?:篇|份|个|版|节|章|段) | 改成{GAP}{1,} | 第[一二三四五六七八九十]+(?:节|章|版|稿|步)
         | (?:^|[,:;] ?|\b(?:i'm|i am|we're|we are|am|are|currently|now|today|still|been|started|start|finished|keep|and|busy|spent \w+(?: \w+)?|of|by|on) )
             (?:draft|writ|plan|build|prepar|refactor|rewrit|rework|outlin|work|organi[sz]|structur|design|migrat|test|ship|polish|sketch|research|edit|revis|document|automat|prototyp|implement|
@@ -412,8 +447,8 @@ MOODS = (
         -0.7,
         r"""
         烦死 | 好烦 | 累死 | 好累 | 真累 | 心累 | 太累 | 困死 | 气死 | 笑死 | 哭了 | 想哭 | 难过 | 伤心 | 崩溃 | 绝望 | 倒霉 | 无语 | 郁闷 | 委屈 | 孤独 | 焦虑 | 害怕 | 失眠 | 受不了 | 撑不(?:下去|住)
-        | 看腻 | 听腻 | 好笑 | 真逗 | 搞笑 | 开心 | 高兴 | 感动 | 幸福 | 骄傲 | 想念 | 怀念 | 讨厌 | 恨 | 爱死 | 丢脸 | 尴尬 | 没意思 | 无聊 | 不想(?:说话|干|动|上班|管|理) | 唉 | 哎(?!呀妈) | 呜+ | 救命 | 又(?:崩|挂|坏)了 | 难受
-        | 凭什么 | 莫名其妙 | 心里{GAP}{0,4}(?:空|堵|乱|难) | 什么都(?:不想|没|不顺) | 受够 | 想骂人 | 气人 | 坑爹 | 真服了 | 服了
+        | 看腻 | 听腻 | 好笑 | 真逗 | 搞笑 | 开心 | 高兴 | 感动 | 幸福 | 骄傲 | 想念 | 怀念 | 讨厌 | 恨 | 爱死 | 丢脸 | 尴尬 | 没意思 | 无聊 | 不想(?:说话|干|动|上班|管|理) | 唉 | 哎(?!呀妈) | 呜+ | 救命 | 又(?:崩|挂|坏)了 | 难受 | (?:好|太|真)(?:慌|怕|酸|痛苦|丧|惨|气|难过|心疼)
+        | 凭什么 | what (?:did i do|have i done) | how can (?:people|anyone|someone|you|he|she|they|anybody) (?:be|do|say|not|even|just)\b | 莫名其妙 | 心里{GAP}{0,4}(?:空|堵|乱|难) | 什么都(?:不想|没|不顺) | 受够 | 想骂人 | 气人 | 坑爹 | 真服了 | 服了
         | \b(?:so|too|really|just|feel(?:ing)?|i'm) (?:done|tired|sad|empty|happy|proud|angry|exhausted|lonely|fed up|bored|sick of|over it|anxious|down)\b | \bi (?:hate|love|miss|adore)\b | \b(?:ugh|sigh|argh|lol|lmao|haha\w*|omg|wtf)\b
         | makes me (?:laugh|cry|sad|mad|happy) | could cry | why me | what a (?:day|week|mess|night|joke|\w+!) | everything hurts | worst (?:day|week) | can't stand | hilarious | annoying | i give up | drives me
         """,
@@ -441,7 +476,7 @@ AGAINST = (
         | 几点(?:了|钟|开|关|到|下|上|钟到)?{GAP}{0,4}(?:\?|$) | (?:现在|今天|明天|那边|当地|北京|时间)几点 | 今天几号 | 几月几号 | 星期几 | 周几(?:\?|$|啊|来着) | 礼拜几 | (?:是|在)(?:哪天|哪一天|几号|几月) | 农历几
         | (?:等于|合|折合|换成|换算|是|换|约|兑|兑换)(?:多少|几)(?!人|家|种|个项目|钱(?:算|才|合适)) | 换算 | (?:换成|转换成|转成|折成|兑成)(?:平方|公|英|美元|人民币|台币|日元|欧元|摄氏|华氏|克|千|毫升|米|厘米|斤|磅|人民|港币|日币) | 汇率(?:是|多少|怎么算|\?) | 华氏 | 摄氏
             | (?:兑|对)(?:人民币|美元|日元|港币|台币|欧元|英镑)
-        | (?:翻译|翻|译)(?:成|为|一下|下|过来|到)(?:[^,。!?;]{0,6})(?:文|语|英|中|日|法|韩|德|西|粤|:|\?|$|一下|,) | (?:用|的)?(?:英文|英语|中文|日文|日语|法文|法语|韩文|韩语|德文|德语|西班牙语?|粤语|台语|普通话)(?:里|中)?(?:怎么|如何|怎样|咋)(?:说|讲|写|拼|读|念|翻|表达|称呼) | 什么意思(?:\?|$|啊|呀)
+        | (?:翻译|翻|译)(?:成|为|一下|下|过来|到)(?:[^,。!?;]{0,6})(?:文|语|英|中|日|法|韩|德|西|粤|:|\?|$|一下|,) | (?:用|的)?(?:英文|英语|中文|日文|日语|法文|法语|韩文|韩语|德文|德语|西班牙语?|粤语|台语|普通话){GAP}{0,12}(?:怎么|如何|怎样|咋)(?:说|讲|写|拼|读|念|翻|表达|称呼) | 什么意思(?:\?|$|啊|呀)
         | {HOW}(?:读|念|拼|发音)(?!书|论文|文|完|懂|过) | (?:字|词){HOW}(?:写|读|念|打) | (?:拼音|声调|笔顺|笔画|部首|读音|发音|同义词|反义词|近义词)(?:是|怎|有|\?|$) | 第几声
         | (?:错别字|错字|语病|标点|大小写|语法错|拼写){GAP}{0,12}(?:改|检查|查|纠|吗|没有|\?|$|:) | (?:改|检查|查|挑|纠正|修正|看看){GAP}{0,10}(?:错别字|错字|语病|标点|拼写|语法) | 有没有(?:错字|错别字|语病) | 改成(?:小写|大写|繁体|简体|全角|半角) | (?:转|换)成?(?:小写|大写|繁体|简体)
         | (?:\d|[一二三四五六七八九十百千万])(?:加|减|乘|除以|乘以|的平方|开方|百分之){GAP}{0,12}(?:等于|是多少|得多少|几\?|算) | (?:算一下|帮我算|算算|计算){GAP}{0,20}(?:\d|加|减|乘|除|总共|多少|一共) | \d\s*[*x×/+%]\s*\d+.{0,12}(?:多少|几|\?)
@@ -456,12 +491,12 @@ AGAINST = (
         | 重命名|文件名{GAP}{0,6}改 | 复制(?:到|一份) | 打开(?!思路|局面|市场|话题|脑洞|销路|视野|新){GAP}{0,8}(?:文件|网页|链接|应用|app|微信|浏览器|相机|设置|日历|邮箱)
         | \b(?:set|start|stop|cancel|snooze|put)\b[^.?!]{0,24}\b(?:timer|alarm|reminder|countdown|stopwatch)\b | \bremind me\b | \bwake me\b
         | (?:what(?:'s| is) the|check the|how(?:'s| is) the|today's|tomorrow's|local) (?:weather|forecast|temperature) | \bweather (?:today|tomorrow|like|forecast|in|for|this)\b | need an umbrella | (?:will|is|gonna|going to|does|supposed to|if) (?:it |there be )?(?:going to |be )?(?:\w+ )?(?:rain|snow|sunny|windy|raining|snowing)\b | how (?:hot|cold|warm) is it
-        | what(?:'s| is)? ?(?:the )?(?:time|date|day)(?: is it| of the week| today| now|'s|\?| in)| what (?:time|day|date)\b | when (?:is|does|do|did|was|were) (?!it (?:make|worth|better)|a good|the (?:best|right))(?:[\w']+ ){0,5}(?:open|close|closes|start|end|holiday|easter|christmas|ramadan|birthday|arrive|leave|born|die|built|sunset|sunrise|game|match|due)\b | days? until
+        | what(?:'s| is)? ?(?:the )?(?:time|date|day)(?: is it| of the week| today| now|'s|\?| in) | what (?:time|day|date)\b | when (?:is|does|do|did|was|were) (?!it (?:make|worth|better)|a good|the (?:best|right))(?:[\w']+ ){0,5}(?:open|close|closes|start|end|holiday|easter|christmas|ramadan|birthday|arrive|leave|born|die|built|sunset|sunrise|game|match|due)\b | days? until | how much (?:is|are) [^?]{0,6}\d | time difference | \bwhat year\b | what(?:'s| is| are) the (?:best-?selling|most (?:popular|expensive|common|famous)|oldest|fastest|richest|rarest|deadliest|hottest|coldest|busiest) (?!way|approach|method|option|step|thing) | 第[一二三四五六七八九十\d]+(?:个|位|任|名|颗|首){GAP}{0,4}是(?:什么|谁|哪) | \bin (?:yen|euros?|dollars?|pounds|usd|eur|gbp|kilos|kg|celsius|fahrenheit|miles|km)\b[^.]*\?
         | \b(?:convert|conversion)\b[^.?!]{0,40}\b(?:to|into|in)\b (?!a\b|an\b|html|markdown|notes|pdf|the) | how many (?:\w+ )?(?:cups?|grams?|ounces?|miles?|kilomet\w+|feet|inches|pounds?|kilos?|met(?:er|re)s|lit(?:er|re)s|m?l|days?|hours?|minutes?|seconds?|weeks?|calories|people live|countries|planets|states|bones|teaspoons?|tablespoons?|stone|gallons?|pints?|yards?|euros?|dollars?|bytes|mb|gb|players)\b | \b(?:fahrenheit|celsius|exchange rate)\b
         | \btranslat\w+\b[^.?!]{0,60} (?:in)?to\b | \btranslate\b | how (?:do|would|can|should) (?:you|i|we|one) (?:properly |correctly |actually )?(?:say|spell|pronounce|write) (?:["'\u201c\u2018(]|this|that|the (?:word|name)|it|\w+ in|\w+(?:\?|$)|\u25a1) | how to (?:say|spell|pronounce)\b | how (?:is|are) [^.?!]{1,30} (?:spelled|spelt|pronounced|said|written)
         | \b(?:spell|pronounce|spelling of|pronunciation of|synonyms? (?:for|of)|antonym|meaning of|define|definition of|conjugat\w+)\b | what does [^.?!]{1,40} (?:mean|stand for)\b | what(?:'s| is) [^.?!]{1,30} in (?:french|spanish|german|chinese|japanese|english|italian|korean|portuguese|mandarin|cantonese)
         | \b(?:fix|correct|check|proofread|spot)\b[^.?!]{0,30}\b(?:typos?|spelling|grammar|punctuation|capitali[sz]ation)\b | any typos | (?:uppercase|lowercase|title case)
-        | what(?:'s| is)? \d[\d.,]*\s*(?:%|percent|plus|minus|times|divided|x|\*|\+|-|/)| \b\d+ ?(?:%|percent) of \d | square root | add (?:these|up) (?:\w+ )?numbers | \d+ (?:plus|times|minus|divided by) \d+
+        | what(?:'s| is)? \d[\d.,]*\s*(?:%|percent|plus|minus|times|divided|x|\*|\+|-|/) | \b\d+ ?(?:%|percent) of \d | square root | add (?:these|up) (?:\w+ )?numbers | \d+ (?:plus|times|minus|divided by) \d+
         | \b(?:call|ring|phone|text|message|dial)\b (?:my |the |up )?(?:mum|mom|dad|wife|husband|brother|sister|boss|office|doctor|dentist|him|her|taxi|cab|uber|them|landlord|plumber|grandma)\b | \b(?:send|shoot)\b [^.?!]{0,20}\b(?:text|message|sms)\b (?:to|saying)
         | (?:how do (?:i|we|you) get|directions|way|navigate|route|drive|walk|bus|train) (?:to|from) (?:the |my )?(?:nearest|airport|station|home|hotel|museum|downtown|hospital|city|office|beach|stadium|centre|center|platform)\b | nearest (?:\w+ )?(?:station|pharmacy|toilet|atm|gas|petrol|shop|store|bank|restroom|cafe|supermarket|bus stop|hospital|exit) | how (?:long|far) (?:is|does it take|to|will|would it) [^.?!]{0,40}
         | \bplay\b (?:some|a|the|my|me|that|next|something) (?!role|part|with|book)(?:[\w']+ ){0,4}?(?:jazz|music|song|songs|playlist|album|podcast|radio|track|rock|lullaby|rain|noise|piano|classical)\b | \b(?:skip|pause|resume|shuffle)\b (?:this|the|my)? ?(?:song|track|music|playlist) | volume (?:up|down|to)
@@ -476,7 +511,7 @@ AGAINST = (
         Side.AGAINST,
         -1.5,
         r"""
-        what(?:'s| is) wrong with (?:people|you|him|her|them|me|everyone|this world|humanity) | how is it (?:only|already|still) | 凭什么 | 怎么(?:会|能|可以|敢)(?:这么|这样|那么|那样|如此|有人|对我)
+        what(?:'s| is) wrong with (?:people|you|him|her|them|me|everyone|this world|humanity) | how is it (?:only|already|still) | 凭什么 | what (?:did i do|have i done) | how can (?:people|anyone|someone|you|he|she|they|anybody) (?:be|do|say|not|even|just)\b | 怎么(?:会|能|可以|敢)(?:这么|这样|那么|那样|如此|有人|对我)
         """,
     ),
     Cue(
@@ -494,10 +529,10 @@ AGAINST = (
         -3.0,
         r"""
         (?:最近|近来|今天|昨天|周末|这周|假期|你|过得|身体|家里|一切|睡得|玩得|吃得|考得)(?:过得|都|还|玩得)?(?:怎么样|咋样|怎样|如何|好吗|好么|还好吗)(?:啊|呀|了|呢|啦)?\W*$ | 吃(?:饭|过|早饭|午饭|晚饭)?了(?:吗|么|没) | 你是{GAP}{0,6}(?:机器人|真人|ai|人工智能|程序) | 你(?:最)?(?:喜欢|爱|讨厌|怕)(?:什么|哪|吃|听|看|谁|我) | 你(?:好|是谁|叫什么|几岁|多大|会唱|会跳|喜欢我|爱我|是机器人|是不是|会不会|有没有(?:感情|男|女|意识)|在干|在做什么|在吗|睡了|觉得我|吃) | 在(?:吗|不在|么|干嘛|忙吗|干啥)(?:\?|$|,)
-        | (?:一起|要不要|去不去|来不来|想不想|有空|有没有空|约|出来|过来){GAP}{0,10}(?:吃饭|吃个|吃火锅|吃宵夜|喝酒|喝茶|喝咖啡|喝一杯|喝奶茶|打球|爬山|逛街|看电影|聚聚|聚餐|聚一|唱歌|散步|玩|吃|喝|坐坐|露营|打游戏|烧烤|泡汤|开黑|遛弯)(?:\S{0,6})(?:\?|吗|啊|吧|$|呀|呢) | 有空吗 | 忙不忙
+        | (?:一起|要不要|去不去|来不来|想不想|有空|有没有空|约|出来|过来){GAP}{0,10}(?:吃饭|吃个|吃火锅|吃宵夜|喝酒|喝茶|喝咖啡|喝一杯|喝奶茶|打球|爬山|逛街|看电影|聚聚|聚餐|聚一|唱歌|散步|玩|吃|喝|坐坐|露营|打游戏|烧烤|泡汤|开黑|遛弯)(?:\S{0,6})(?:\?|吗|啊|吧|$|呀|呢) | (?:等一?下|等会儿?|待会儿?|晚上|中午|周末|下班后?|明天|今晚|今天|放学|改天|现在)[^,。!?]{0,4}(?:要不要|去不去|想不想|来不来|要去)(?:一起)?(?:去|来|吃|喝|看|玩|出|买){GAP}* | 有空吗 | 忙不忙
         | (?:早安|午安|晚安|早上好|晚上好|下午好|你好|您好|哈喽|嗨|拜拜|再见|明天见|回头见|谢谢|多谢|感谢|辛苦|恭喜|生日快乐|新年快乐|节日快乐|中秋快乐|圣诞快乐|周末愉快|加油|保重|好久不见|好梦)[\W_]*(?:啦|了|喔|哦|呀|大家|各位|你|您|们)*[\W_]*$ | (?:讲|说)(?:个|一个)(?:笑话|故事|冷笑话) | 唱(?:首|个|一首)歌 | 陪我(?:聊天|聊聊|说说话) | 聊(?:点|些)什么
         | (?:今晚|晚上|中午|晚饭|午饭|早饭|早餐|午餐|晚餐|夜宵|宵夜|等下|待会|明天|今天){GAP}{0,6}(?:吃|喝|穿|点)(?:什么|啥|哪|点什么|{GAP}{1,8}还是) | (?:喝|吃|来)(?:杯|碗|点)?(?:咖啡|茶|奶茶|可乐|面|饭|火锅|烧烤|拉面|披萨|米饭){GAP}{0,4}还是 | (?:咖啡|茶|奶茶|可乐|米饭|面条|火锅|甜的|冰的)还是(?:咖啡|茶|奶茶|可乐|米饭|面条|烧烤|咸的|热的)
-        | \bhow(?:'s| is| was|'ve| have| are)\b (?:it going|things|everything|life|you|your|the (?:family|kids|weather|trip|party|weekend)|(?:your|the) (?:day|week|weekend|morning|night))\b[^.?!]{0,30} | how do you (?:do|feel)\b | what(?:'s| is)? up\b | what are you (?:up to|doing|eating|wearing)\b | (?:good|happy) (?:morning|night|evening|afternoon|birthday|new year|holidays|weekend|friday|anniversary)\b | did you (?:sleep|eat|have|see the (?:game|match))\b | long time no see | nice to meet | sleep well | take care\b | see you | talk (?:later|soon)
+        | \bhow(?:'s| is| was|'ve| have| are)\b (?:it going|things|everything|life|you|your|the (?:family|kids|weather|trip|party|weekend)|(?:your|the) (?:day|week|weekend|morning|night))\b[^.?!]{0,30} | how do you (?:do|feel)\b | how did (?:the|your|it|that|this)\b[^?]{0,24}\bgo\b | what(?:'s| is)? up\b | what are you (?:up to|doing|eating|wearing)\b | (?:good|happy) (?:morning|night|evening|afternoon|birthday|new year|holidays|weekend|friday|anniversary)\b | did you (?:sleep|eat|have|see the (?:game|match))\b | long time no see | nice to meet | sleep well | take care\b | see you | talk (?:later|soon)
         | \b(?:want|wanna|fancy|care|feel like|shall we|up for|let's|how about|free for|join)\b[^.?!]{0,30}\b(?:coffee|lunch|dinner|drinks?|beer|movie|walk|brunch|hike|game|party|tea|tonight)\b | \bwhat should (?:i|we) (?:wear|eat|cook|have|order|watch)\b | (?:tea|coffee|beer|wine|pizza|burgers?) or (?:tea|coffee|beer|wine|pasta|pizza|tacos|sushi)\b | what's for (?:dinner|lunch)
         | (?:are you|you) (?:a (?:robot|human|bot)|real|alive|sentient|conscious|there|bored|ok|okay|busy|awake|single) | who are you | what(?:'s| is) your (?:name|favou?rite) | tell me a (?:joke|story) | sing (?:me )?a song | do you (?:like|love|dream|sleep|get|ever|have feelings|believe|miss) | ^(?:thanks|thank you|thx|ok|okay|cool|great|sure|yes|no|nice|got it|sounds good|congrats|congratulations|welcome|cheers|bye|hi|hello|hey)\b[^?]{0,24}$
         """,
@@ -506,10 +541,35 @@ AGAINST = (
 
 
 @cache
-def compiled(patterns: str) -> re.Pattern[str]:
-    """The alternation with its lists filled in. Line breaks and the spaces around ``|`` are layout."""
-    text = re.sub(r"\s*\n\s*\| ", "|", "\n" + patterns.strip())
-    text = re.sub(r" \| ", "|", re.sub(r"\s*\n\s*", "", text)).lstrip("|")
+def by_script(patterns: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
+    """The alternatives with Chinese in them, and those without; the latter may begin only where a word does, which is faster."""
+    filled = [_filled(alternative) for alternative in _alternatives(patterns)]
+    chinese = [each for each in filled if _CHINESE.search(each)]
+    english = [each for each in filled if not _CHINESE.search(each)]
+    return (
+        re.compile("|".join(chinese)) if chinese else None,
+        re.compile(rf"(?:\b|(?=[^\w\s]))(?:{'|'.join(english)})", re.ASCII) if english else None,
+    )
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """One pattern with its lists filled in."""
+    return re.compile(_filled(pattern))
+
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+#: English at all; a question mark alone goes with the English patterns.
+_ENGLISH = re.compile(r"[a-z]{2}|\?")
+
+
+def _alternatives(patterns: str) -> list[str]:
+    """Line breaks and the spaces around a bar are layout."""
+    text = re.sub(r"\s*\n\s*\| ", " | ", "\n" + patterns.strip())
+    return [each for each in re.sub(r"\s*\n\s*", "", text).split(" | ") if each]
+
+
+def _filled(pattern: str) -> str:
     for name, words in LISTS.items():
-        text = text.replace("{" + name + "}", words)
-    return re.compile(text)
+        pattern = pattern.replace("{" + name + "}", words)
+    return pattern

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteUnreadable
 from vaultbrain.index.recalls import DISMISSED, LoggedCandidate, RecallRow
-from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region
+from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, usefulness, with_ticks
 from vaultbrain.vault.names import free_path, recall_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, new_note, read_properties, read_region, update_note
 
@@ -65,20 +65,19 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
 def _kept(parts: DeliveryParts, known: RecallRow | None, mention: Mention) -> list[Mention]:
     """The new one, and earlier ones that are still wanted, with their ticks."""
     earlier = [Mention(**fields) for fields in known.mentions] if known else []
-    ticks = parts.shelf.ticks_for(known.for_note) if known else {}
-    wanted = [replace(m, ticked=ticks.get(m.memo_id, "")) for m in earlier if ticks.get(m.memo_id) != DISMISSED]
-    return [mention, *(m for m in wanted if m.memo_id != mention.memo_id)][:MAX_SHOWN]
+    ticked = with_ticks(earlier, parts.shelf.ticks_for(known.for_note)) if known else ()
+    wanted = [m for m in ticked if m.ticked != DISMISSED and m.memo_id != mention.memo_id]
+    return [mention, *wanted][:MAX_SHOWN]
 
 
 def _rendered(parts: DeliveryParts, row: RecallRow, language: str) -> tuple[str, dict[str, Value]]:
     mentions = [Mention(**fields) for fields in row.mentions]
-    useful = _useful(parts.shelf.ticks_for(row.for_note))
-    return recall_region(mentions, language), recall_properties(row.for_note, row.created, row.query, useful=useful)
+    return recall_region(mentions, language), _properties(parts, row)
 
 
-def _useful(ticks: dict[str, str]) -> bool | None:
-    """What the property says of the whole note: None until something is ticked."""
-    return any(verdict != DISMISSED for verdict in ticks.values()) if ticks else None
+def _properties(parts: DeliveryParts, row: RecallRow) -> dict[str, Value]:
+    useful = usefulness(parts.shelf.ticks_for(row.for_note))
+    return recall_properties(row.for_note, row.created, row.query.split(), useful=useful)
 
 
 def _path(parts: DeliveryParts, row: RecallRow) -> str:
@@ -162,10 +161,9 @@ def show_ticks(parts: DeliveryParts, for_note: str) -> bool:
         standing = parts.vault.read(row.path) if row else None
         if row is None or standing is None or read_region(standing) is None:
             return False
-        useful = _useful(parts.shelf.ticks_for(for_note))
-        properties = recall_properties(for_note, row.created, row.query, useful=useful)
         region = read_region(standing) or ""  # whatever stands there stays
-        updated = update_note(standing, base_region=region, region=region, properties=properties, base_properties=row.properties)
+        properties, base = _properties(parts, row), row.properties | {"vb_useful": []}
+        updated = update_note(standing, base_region=region, region=region, properties=properties, base_properties=base)
         if updated is None or updated.text == standing:
             return False
         parts.vault.replace(row.path, updated.text)

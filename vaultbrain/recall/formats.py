@@ -8,12 +8,11 @@ the material or pass for an order. Nothing to mention: an empty text to say, and
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.memo import clean_text
-from vaultbrain.recall.note import inline, markdown_link, memo_link
+from vaultbrain.recall.note import inline, markdown_link, memo_link, mention_of
 from vaultbrain.recall.wording import Words
 
 if TYPE_CHECKING:
@@ -21,10 +20,13 @@ if TYPE_CHECKING:
 
     from vaultbrain.recall.judge import Verdict
     from vaultbrain.recall.note import Mention
+    from vaultbrain.recall.recall import Recalled
 
 FORMATS = ("chat", "markdown", "json", "prompt")
 #: Mentions in a form; of a memo's text, the characters that a model sees.
 MAX_ITEMS, MAX_MEMO_CHARS = 2, 800
+#: Characters of a summary by which its place in the memo is found.
+_RECOGNISED = 10
 
 RULES = """\
 Below are notes that the person you are talking with wrote earlier, found because they bear on what is being said now.
@@ -35,41 +37,27 @@ says, why it is relevant, its link. Mention each at most once, do not claim more
 help. Answer in the language of the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
-    """``recall``: the first layer's decision, ``reasons`` its reasons; ``query`` may be empty. ``held``: memo id → why, in order."""
-
-    recall: bool
-    query: tuple[str, ...]
-    mentions: tuple[Mention, ...]
-    held: tuple[tuple[str, tuple[str, ...]], ...]
-    reasons: tuple[str, ...]
-    language: str
-
-
-def held_of(verdicts: Sequence[Verdict]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((verdict.candidate.memo.id, verdict.reasons) for verdict in verdicts if not verdict.shown)
-
-
-def render(recalled: Recalled, form: str) -> str:
+def render(found: Recalled, language: str, form: str) -> str:
     """``form``: one of ``FORMATS``."""
     if form == "json":
-        return json.dumps(as_json(recalled), ensure_ascii=False, indent=2)
-    return {"chat": chat, "markdown": markdown, "prompt": prompt}[form](recalled)
+        return json.dumps(as_json(found, language), ensure_ascii=False, indent=2)
+    return {"chat": chat, "markdown": markdown, "prompt": prompt}[form](found, language)
 
 
-def as_json(recalled: Recalled) -> dict[str, Any]:
-    """``recall`` (whether anything is mentioned), ``query``, ``items``, ``held``, ``reasons`` (of the first layer)."""
+def as_json(found: Recalled, language: str) -> dict[str, Any]:
+    """``recall`` and ``reasons`` are the first layer's, ``items`` what is mentioned, ``held`` what is not, and why."""
+    held = [verdict for verdict in found.verdicts if not verdict.shown]
     return {
-        "recall": bool(recalled.mentions),
-        "query": " ".join(recalled.query),
-        "items": [_item(mention) for mention in recalled.mentions[:MAX_ITEMS]],
-        "held": [{"memo_id": memo_id, "reasons": list(reasons)} for memo_id, reasons in recalled.held],
-        "reasons": list(recalled.reasons),
+        "recall": found.decision.recall,
+        "query": found.query,
+        "items": [_item(verdict, found, language) for verdict in found.shown[:MAX_ITEMS]],
+        "held": [{"memo_id": verdict.candidate.memo.id, "reasons": list(verdict.reasons)} for verdict in held],
+        "reasons": [*found.decision.reasons, *filter(None, [found.held])],
     }
 
 
-def _item(mention: Mention) -> dict[str, Any]:
+def _item(verdict: Verdict, found: Recalled, language: str) -> dict[str, Any]:
+    mention = mention_of(verdict, found.kinds, language)
     return {
         "memo_id": mention.memo_id,
         "title": mention.title,
@@ -78,36 +66,42 @@ def _item(mention: Mention) -> dict[str, Any]:
         "link": mention.link,
         "note": mention.note,
         "anchor": mention.anchor,
-        "label": mention.label,
-        "score": mention.score,
+        "label": verdict.candidate.label,
+        "score": verdict.candidate.score,
     }
 
 
-def chat(recalled: Recalled) -> str:
+def chat(found: Recalled, language: str) -> str:
     """A few lines of plain text to put into a conversation; empty when there is nothing to mention."""
-    mentions = recalled.mentions[:MAX_ITEMS]
+    mentions, words = _mentions(found, language), Words(language)
     if not mentions:
         return ""
-    words = Words(recalled.language)
-    lines = [words("chat_two" if len(mentions) > 1 else "chat_one"), ""]
+    lines = [_opening(mentions, words), ""]
     for mention in mentions:
         lines.append(f"- {_titled(_plain(mention.title), _plain(mention.summary), words)}")
         lines += [f"  {line}" for line in _below(_plain(mention.relevance), _plain(mention.link), words)]
     return "\n".join(lines)
 
 
-def markdown(recalled: Recalled) -> str:
+def markdown(found: Recalled, language: str) -> str:
     """A list whose titles link to the notes."""
-    words = Words(recalled.language)
-    mentions = recalled.mentions[:MAX_ITEMS]
+    mentions, words = _mentions(found, language), Words(language)
     if not mentions:
         return words("nothing")
-    lines = [words("chat_two" if len(mentions) > 1 else "chat_one"), ""]
+    lines = [_opening(mentions, words), ""]
     for mention in mentions:
         lines.append(f"- {_titled(f'**{memo_link(mention)}**', inline(mention.summary), words)}")
         link = markdown_link(mention.link_name, mention.link)
         lines += [f"  - {line}" for line in _below(inline(mention.relevance), link, words)]
     return "\n".join(lines)
+
+
+def _mentions(found: Recalled, language: str) -> list[Mention]:
+    return [mention_of(verdict, found.kinds, language) for verdict in found.shown[:MAX_ITEMS]]
+
+
+def _opening(mentions: Sequence[Mention], words: Words) -> str:
+    return words("chat_two" if len(mentions) > 1 else "chat_one")
 
 
 def _titled(title: str, summary: str, words: Words) -> str:
@@ -119,29 +113,34 @@ def _below(why: str, link: str, words: Words) -> list[str]:
     return [*lines, f"{words('source')}{words('colon')}{link}"] if link else lines
 
 
-def prompt(recalled: Recalled) -> str:
+def prompt(found: Recalled, language: str) -> str:
     """A block for a language model: rules first, then each memo as fenced material."""
-    mentions = recalled.mentions[:MAX_ITEMS]
-    if not mentions:
+    shown = found.shown[:MAX_ITEMS]
+    if not shown:
         return "No earlier note of the person bears on this. Do not mention any."
-    code = blake2b("\0".join(mention.content for mention in mentions).encode(), digest_size=8).hexdigest()
-    return "\n\n".join([RULES.format(code=code), *(_material(mention, code) for mention in mentions)])
+    code = blake2b("\0".join(verdict.candidate.memo.content for verdict in shown).encode(), digest_size=8).hexdigest()
+    return "\n\n".join([RULES.format(code=code), *(_material(verdict, found, language, code) for verdict in shown)])
 
 
-def _material(mention: Mention, code: str) -> str:
-    text = clean_text(mention.content or mention.summary).strip()
-    if len(text) > MAX_MEMO_CHARS:
-        text = text[:MAX_MEMO_CHARS].rstrip() + "…"
-    facts = {
-        "memo_id": mention.memo_id,
-        "title": _plain(mention.title),
-        "why": _plain(mention.relevance),
-        "link": mention.link,
-        "note": mention.note,
-    }
-    border = f"note {json.dumps(facts, ensure_ascii=False)}"
-    bars = "\n".join(f"| {line}" for line in text.splitlines())
-    return f"=== {code} {border} ===\n{bars}\n=== {code} end ==="
+def _material(verdict: Verdict, found: Recalled, language: str, code: str) -> str:
+    mention = mention_of(verdict, found.kinds, language)
+    named = {"memo_id": mention.memo_id, "title": mention.title, "why": mention.relevance}
+    facts = {name: _plain(text) for name, text in (named | {"link": mention.link, "note": mention.note}).items()}
+    bars = "\n".join(f"| {line}" for line in _part(verdict.candidate.memo.content, verdict.summary).splitlines())
+    return f"=== {code} note {json.dumps(facts, ensure_ascii=False)} ===\n{bars}\n=== {code} end ==="
+
+
+def _part(content: str, summary: str) -> str:
+    """At most ``MAX_MEMO_CHARS`` of the memo, from the paragraph on in which its summary stands."""
+    text = clean_text(content).strip()
+    if len(text) <= MAX_MEMO_CHARS:
+        return text
+    start = text.rfind("\n\n", 0, max(text.find(summary[:_RECOGNISED]), 0)) + 1
+    return (
+        ("…" if start else "")
+        + text[start : start + MAX_MEMO_CHARS].strip()
+        + ("…" if start + MAX_MEMO_CHARS < len(text) else "")
+    )
 
 
 def _plain(text: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 #: Characters. What is longer is a document, not something being written just now.
 MAX_CHARS = 20_000
 #: Characters from the end that are read: a thought that long is over.
-_READ_CHARS = 3_000
+_READ_CHARS = 1_000
 #: Sentences from the end that count in full, and what one further up has to have more.
 _NEAR_THE_END = 3
 _FAR_WEIGHT = -0.2
 #: Sentences from the end that are read at all.
-_MOST_SENTENCES = 30
+_MOST_SENTENCES = 12
 #: Characters of one sentence that are read: nobody writes longer ones.
-_SENTENCE_CHARS = 400
+_SENTENCE_CHARS = 240
 #: Characters of the words shown in a reason.
 _SHOWN_CHARS = 24
 
@@ -58,8 +59,10 @@ _REPORT = (
     r"|(?:^|[,.;] ?)(?:my |our |the |a |an |some |this |that )?(?:someone|somebody|neighbou?r|friend|boss|colleague|coworker|co-worker|cousin|sister|brother|mum|mom|dad|"
     r"wife|husband|roommate|guy|girl|man|woman|kid|uncle|aunt|teacher|ceo|he|she|they|people at|everyone at|the people)\b(?:'s)?[^,.;?]{0,30}?\b"
     r"(?:says?|said|told|asked|asks|named|names|calls|called|had|has|was|were|is|are|left|keeps|thinks|wants|wanted|talked|talking|mentioned|bragg\w+|wears?|wore|bought|likes?|loves?|got|gave|showed|works?)\b[^,.;?]*"
-    r"|\b(?:overheard|heard|saw|passed|noticed|dreamt|dreamed|read) (?:a|an|some|my|the|two|someone|somebody|that|about)\b[^,.;?]*"
+    r"|\b(?:overheard|heard|saw|passed|noticed|dreamt|dreamed) (?:a|an|some|my|the|two|someone|somebody|that|about)\b[^,.;?]*"
     r"|(?:the|that) words? \w+ "
+    r"|(?:学会|学到|教会|讲的|讲了|写了|写的|解释|说明了|演示|示范|聊到|聊了|谈到|终于(?:知道|明白|懂|搞懂|弄懂)|明白了|懂了|记录了|描述|回忆|介绍了)"
+    r"[^,。!?;:\n]{0,10}{HOW}[^,。!?;:\n]*(?=[,。!;\n]|$)"
 )
 
 
@@ -128,14 +131,17 @@ def _best(candidates: Iterable[tuple[_Finding, ...]]) -> tuple[_Finding, ...]:
 
 
 def _candidates(own: str, areas: Areas) -> Iterator[tuple[_Finding, ...]]:
-    """What each sentence has, alone and after the sentence before it."""
+    """What each sentence has, alone and together with the sentence before it."""
+    before = _Marks("", Areas(()))
     sentences = _sentences(_set_aside(own))
     for place, sentence in enumerate(sentences):
+        marks = _Marks(sentence, areas)
         far = len(sentences) - place > _NEAR_THE_END
         if not place or _stands_alone(sentence):
-            yield _findings(sentence, areas, far=far)
+            yield _findings(marks, far=far)
         if place:
-            yield _findings(f"{sentences[place - 1]} {sentence}", areas, far=far)
+            yield _findings(before, marks, far=far)
+        before = marks
 
 
 def _stands_alone(sentence: str) -> bool:
@@ -158,28 +164,36 @@ def _set_aside(own: str) -> str:
     return "\n".join(compiled(_REPORT).sub(lambda match: match.group(0)[:1] if match.group(0)[0] in ",:。!?;." else "", line) for line in own.split("\n"))
 
 
-def _findings(sentence: str, areas: Areas, *, far: bool) -> tuple[_Finding, ...]:
-    found = [*_areas(sentence, areas)]
-    _add(found, NEEDS, sentence)
-    _add(found, LEANINGS, sentence)
+class _Marks:
+    """The wordings found in one sentence, looked up when they are asked for: most sentences have none that need more."""
+
+    def __init__(self, sentence: str, areas: Areas) -> None:
+        self.sentence = sentence
+        self.areas = ", ".join(found_in(areas, sentence))
+        self.of = cache(self._of)
+
+    def _of(self, cues: tuple[Cue, ...]) -> dict[str, str]:
+        found = {cue.name: cue.search(self.sentence) for cue in cues}
+        return {name: words for name, words in found.items() if words is not None}
+
+
+def _findings(*marks: _Marks, far: bool) -> tuple[_Finding, ...]:
+    named = ", ".join(filter(None, (each.areas for each in marks)))
+    found = [_Finding(AREA, Side.LEAN, AREA_WEIGHT, named)] if named else []
+    _add(found, NEEDS, marks)
+    _add(found, LEANINGS, marks)
     if not any(finding.side is Side.NEED for finding in found):
-        _add(found, MOODS, sentence)
+        _add(found, MOODS, marks)
     if found:
-        _add(found, AGAINST, sentence)
+        _add(found, AGAINST, marks)
     if far and found:
-        found.append(_Finding("stands far from the end", Side.AGAINST, _FAR_WEIGHT, sentence))
+        found.append(_Finding("stands far from the end", Side.AGAINST, _FAR_WEIGHT, marks[-1].sentence))
     return tuple(found)
 
 
-def _add(found: list[_Finding], cues: tuple[Cue, ...], sentence: str) -> None:
-    """Adds those of ``cues`` that the sentence has, in their order: a class may need one that was found before it."""
+def _add(found: list[_Finding], cues: tuple[Cue, ...], marks: tuple[_Marks, ...]) -> None:
+    """Adds those of ``cues`` that the sentences have, in their order: a class may need one that was found before it."""
     for cue in cues:
-        if cue.beside and all(finding.name != cue.beside for finding in found):
-            continue
-        if match := cue.pattern().search(sentence):
-            found.append(_Finding(cue.name, cue.side, cue.weight, match.group(0)))
-
-
-def _areas(sentence: str, areas: Areas) -> list[_Finding]:
-    words = found_in(areas, sentence)
-    return [_Finding(AREA, Side.LEAN, AREA_WEIGHT, ", ".join(words))] if words else []
+        words = [each.of(cues)[cue.name] for each in marks if cue.name in each.of(cues)]
+        if words and (not cue.beside or any(finding.name == cue.beside for finding in found)):
+            found.append(_Finding(cue.name, cue.side, cue.weight, words[-1]))

@@ -21,6 +21,7 @@ from vaultbrain.index.tokens import cut, is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.retrieve.summary import external_link, headline_of, summary_of
 from vaultbrain.retrieve.value import OPINION, Value, value_of
+from vaultbrain.vault.markdown import ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,12 +35,14 @@ MAX_MENTIONS = 2
 #: Of title, summary, outside link, high relevance and use, how many must be met.
 LEAST_CRITERIA = 2
 
-#: How near a memo is: shares of the search's score and of the cosine (the score stands for both without vectors), and what the
-#: subject of the query standing in one of its paragraphs adds. Chosen on memobench (docs/recall.md): of 64 judged subjects and 47
+#: How near a memo is: shares of the search's score and of the cosine, and what the subject of the query standing in one of its
+#: paragraphs adds. Chosen on memobench (docs/recall.md): of 64 judged subjects and 47
 #: that no memo holds.
 SCORE_SHARE, COSINE_SHARE, SUBJECT_SHARE = 0.6, 0.4, 0.1
 #: The least nearness. One tick of 有用 or 不要再提 on a tag's memos moves it by ``LIKING_STEP``, all of them by ``MAX_LIKING``.
 BAR, LIKING_STEP, MAX_LIKING = 0.44, 0.02, 0.08
+#: The least nearness where there is no cosine: words prove less, so more of the subject must stand there.
+BAR_OF_WORDS, LEAST_SUBJECT_OF_WORDS = 0.28, 0.65
 #: How much of the subject must stand there, unless the meaning alone is as near as ``SURE_COSINE``.
 LEAST_SUBJECT, SURE_COSINE = 0.4, 0.5
 #: The least cosine of a memo that shares a single word with the query: the same word may be said of anything.
@@ -56,9 +59,11 @@ LEAST_USE = 0.4
 #: Runs of tokens that are compared (of three pairs of characters: four Chinese characters; else three words); the share of the
 #: memo's that stand in the text, and of a text of so many that stand in the memo, from which on it says nothing new.
 _RUN, _SAID_ALREADY, _COPIED, _LEAST_COPIED_RUNS = 3, 0.5, 0.6, 8
+#: Share of the tokens of the shorter of two memos that the other has, too, from which on one mention is enough.
+_ALIKE = 0.6
 
-#: Words of the query that name a subject which the memo says in other words.
-_NAMED = 2
+#: Names of the subject, and words of one.
+_NAMED, _NAME_WORDS = 2, 5
 #: Letters and digits of a title that names something, a Chinese character counting two, and of a summary that says something.
 _LEAST_TITLE, _LEAST_SUMMARY = 5, 12
 
@@ -70,37 +75,54 @@ _ASKS = {
     ),
     "priority": r"优先|先后|排序|先做|先写哪|先动哪|该先|\bpriorit|\bwhich first\b|\bfirst\?",
     "decision": (
-        r"要不要|值不值|值得|该不该|决策|决定|取舍|策略|犹豫|\bshould (?:i|we)\b(?<!how should i)(?<!how should we)|\bworth\b|\bdecid"
-        r"|\bstrategy\b|\bor (?:keep|not)\b"
+        r"要不要|值不值|值得|该不该|决策|决定|取舍|策略|犹豫|(?<!how )\bshould (?:i|we)\b|\bworth\b|\bdecid|\bstrategy\b"
+        r"|\bor (?:keep|not)\b"
     ),
     "cases": r"案例|例子|参考|灵感|借鉴|对照|素材|\bexamples?\b|\bcase stud|\binspiration\b|\breferences?\b",
     "next step": r"下一步|从哪.{0,4}(?:入手|开始|下手)|卡在|接下来|\bnext steps?\b|\bwhere (?:to|do i) (?:start|begin)\b",
     "method": (
-        r"怎么|如何|怎样|做法|办法|方法|步骤|流程|框架|清单|模板|检查表|\bsop\b|\bhow\b|\bworkflow\b|\bframework\b|\bprocess\b"
+        r"怎么|如何|怎样|做法|办法|方法|步骤|流程|框架|清单|模板|检查表|(?:准备|注意|需要|带|查|选|买)(?:些|点)?什么|\bsop\b|\bhow\b|\bworkflow\b|\bframework\b|\bprocess\b"
         r"|\bapproach\b|\bsteps?\b|\bchecklist\b|\bset up\b|\bbest way\b"
     ),
-    "context": r"整理|梳理|理清|厘清|头绪|捋|重新(?:想|排|理|定)|\bsort(?:ing)? out\b|\buntangle\b|\bmake sense of\b|\bhelp me see\b",
+    "context": (
+        r"整理|梳理|理清|理一?理|厘清|头绪|捋|重新(?:想|排|理|定)"
+        r"|\bsort(?:ing)? out\b|\buntangle\b|\bmake sense of\b|\bhelp me see\b"
+    ),
     "earlier notes": (
         r"(?:之前|以前|上次|上回|当时|去年).{0,8}(?:记|写|存|收藏|总结|整理|说)|记过|写过|收藏过"
         r"|\bi (?:wrote|saved|noted)\b|\bmy (?:own )?notes\b"
     ),
+}
+#: The same under the names that the gate's features have.
+_GATE_NAMES = {
+    "compares": "comparison",
+    "has alternatives": "comparison",
+    "asks for an order": "priority",
+    "weighs a decision": "decision",
+    "is undecided about it": "decision",
+    "names a strategy word": "decision",
+    "asks for cases or references": "cases",
+    "looks for the next step": "next step",
+    "asks for a way of doing": "method",
+    "sorts out context": "context",
+    "points back at earlier notes": "earlier notes",
 }
 AREA = "area"
 KINDS = (*_ASKS, AREA)
 _ASK_PATTERNS = {name: re.compile(pattern) for name, pattern in _ASKS.items()}
 #: Words of a query that say what is wanted of the subject, folded; a memo that meets only these is about something else.
 _ASKING_WORDS = frozenset(
-    "参考 整理 方案 办法 规则 方法 规划 策略 恢复 清单 做法 选择 计划 流程 步骤 准备 优化 评价 结构 检查 素材 处理 调整 安排 框架 比较"
-    " 对比 案例 决策 决定 取舍 例子 灵感 顺序 优先级 下一步 对照 排查 清理 设计 管理 经验 建议 笔记 记录 标准 工具 资源 模板 思路 技巧 要点"
-    " 原因 问题 效果 区别 优缺点 怎么 如何 文章 内容 东西 团队 现成 sop workflow framework process steps step checklist list case cases study"
-    " examples example planning plan strategy decision compare comparison guide tips notes note approach method methods best way ideas"
-    " idea".split()
+    "参考 整理 方案 办法 规则 方法 规划 策略 恢复 清单 做法 选择 计划 流程 步骤 准备 优化 评价 结构 检查 素材 处理 调整 安排"
+    " 框架 比较 对比 案例 决策 决定 取舍 例子 灵感 顺序 优先级 下一步 对照 排查 清理 设计 管理 经验 建议 笔记 记录 标准 工具"
+    " 资源 模板 思路 技巧 要点 原因 问题 效果 区别 优缺点 怎么 如何 文章 内容 东西 团队 现成"
+    " sop workflow framework process steps step checklist list case cases study examples example planning plan strategy decision"
+    " compare comparison guide tips notes note approach method methods best way ideas idea".split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memo that was found. ``label``, ``score``, ``cosine``, ``matched`` are the search's; ``note``, ``anchor`` may be empty."""
+    """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty."""
 
     memo: Memo
     label: str
@@ -116,11 +138,13 @@ class Candidate:
 class Situation:
     """What is being written, and what the person has seen of the memos. Memo ids everywhere.
 
-    ``liking``: folded tag → ticks of 有用 less ticks of 不要再提. ``query``: the terms that were searched. ``features``: names of
-    what the first layer saw, of ``KINDS`` or others.
+    ``note``: the whole note around the text. ``liking``: folded tag → ticks of 有用 less ticks of 不要再提. ``query``: the terms
+    that were searched; without them the subject cannot be told from what is wanted of it. ``features``: names of what the first
+    layer saw, of ``KINDS`` or others.
     """
 
     text: str
+    note: str = ""
     linked: frozenset[str] = frozenset()
     mentioned: frozenset[str] = frozenset()
     dismissed: frozenset[str] = frozenset()
@@ -132,7 +156,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``reasons``: why it is shown or held, English. ``points`` order verdicts. ``title`` and ``summary`` as a mention shows them.
+    """``reasons``: why it is shown or held, English. ``points`` order verdicts. ``title``, ``summary``: as a mention shows them.
 
     ``subject``: the words of the query that stand in it; when none does, those that it is near to.
     """
@@ -176,8 +200,20 @@ def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
         held = (f"too little speaks for it: {met[0] if met else 'nothing'}",)
     if not held and candidate.label != STRONG and not use:
         held = ("related, and of no use for what is asked",)
-    named = subject.words or subject_terms(situation.query)[:_NAMED]
-    return Verdict(candidate, not held, held or met, round(nearness + USE_SHARE * use, 4), value, title, summary, named)
+    points = round(nearness + USE_SHARE * use, 4)
+    return Verdict(candidate, not held, held or met, points, value, title, summary, _named(subject, situation))
+
+
+def _named(subject: _Subject, situation: Situation) -> tuple[str, ...]:
+    """What a sentence calls the subject; Latin words that stand together in the text are one name."""
+    named: list[str] = []
+    for term in subject.words or subject_terms(situation.query):
+        longer = f"{named[-1]} {term}" if named else term
+        if named and longer.isascii() and len(longer.split()) <= _NAME_WORDS and fold(longer) in fold(situation.text):
+            named[-1] = longer
+        else:
+            named.append(term)
+    return tuple(named[:_NAMED])
 
 
 def _beside_others(verdict: Verdict, shown: Sequence[Verdict], limit: int) -> str:
@@ -186,10 +222,15 @@ def _beside_others(verdict: Verdict, shown: Sequence[Verdict], limit: int) -> st
         return f"{limit} better ones are mentioned"
     if shown and verdict.points < SECOND_SHARE * shown[0].points:
         return "far behind the best one"
-    runs = _runs(verdict.candidate.memo.content)
-    if any(_share(runs, _runs(other.candidate.memo.content)) >= _SAID_ALREADY for other in shown):
+    if any(_are_alike(verdict.candidate.memo.content, other.candidate.memo.content) for other in shown):
         return "says what another mention says"
     return ""
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether the shorter one says little that the longer one does not, in whatever order."""
+    words, others = frozenset(cut(fold(one))), frozenset(cut(fold(other)))
+    return len(words & others) >= _ALIKE * min(len(words), len(others))
 
 
 # what rules a memo out
@@ -203,17 +244,18 @@ def _held(candidate: Candidate, situation: Situation, value: Value) -> tuple[str
         ("linked in the note already", memo.id in situation.linked),
         ("mentioned before", memo.id in situation.mentioned),
         (value.low, bool(value.low)),
-        ("says nothing new", _is_said_already(memo, situation.text)),
+        ("says nothing new", _is_said_already(memo, situation)),
     )
     return tuple(reason for reason, is_met in checks if is_met)
 
 
-def _is_said_already(memo: Memo, text: str) -> bool:
-    """Whether most of the memo stands in the text, or the text was taken from the memo, or they share the link."""
-    theirs, ours = _runs(memo.content), _runs(text)
+def _is_said_already(memo: Memo, situation: Situation) -> bool:
+    """Whether most of the memo stands in the note, or the text was taken from the memo, or they share the link."""
+    written = f"{situation.text}\n{situation.note}"
+    theirs, ours = _runs(memo.content), _runs(situation.text)
     is_copied = len(ours) >= _LEAST_COPIED_RUNS and _share(ours, theirs) >= _COPIED
     link = external_link(memo)
-    return _share(theirs, ours) >= _SAID_ALREADY or is_copied or bool(link and link in text)
+    return _share(theirs, _runs(written)) >= _SAID_ALREADY or is_copied or bool(link and link in written)
 
 
 @lru_cache(maxsize=64)
@@ -276,14 +318,20 @@ def _nearness(candidate: Candidate, subject: float) -> float:
 def _too_far(candidate: Candidate, subject: _Subject, nearness: float, liking: Mapping[str, float]) -> tuple[str, ...]:
     if candidate.label not in (STRONG, RELATED):
         return (f"not near enough: {candidate.label}",)
-    cosine = candidate.score if candidate.cosine is None else candidate.cosine
-    if subject.share < LEAST_SUBJECT and cosine < SURE_COSINE:
+    bar = BAR_OF_WORDS if candidate.cosine is None else BAR
+    if not _is_on_subject(candidate, subject):
         return ("about something else",)
-    if len(subject.words) == 1 and cosine < LEAST_OF_ONE_WORD:
+    if len(subject.words) == 1 and candidate.cosine is not None and candidate.cosine < LEAST_OF_ONE_WORD:
         return (f"only a word in common: {subject.words[0]}",)
-    if nearness < BAR - _liked(candidate.memo, liking):
+    if nearness < bar - _liked(candidate.memo, liking):
         return (f"not near enough: {candidate.label} {nearness:.2f}",)
     return ()
+
+
+def _is_on_subject(candidate: Candidate, subject: _Subject) -> bool:
+    if candidate.cosine is None:
+        return subject.share >= LEAST_SUBJECT_OF_WORDS
+    return subject.share >= LEAST_SUBJECT or candidate.cosine >= SURE_COSINE
 
 
 def _liked(memo: Memo, liking: Mapping[str, float]) -> float:
@@ -297,8 +345,9 @@ def _liked(memo: Memo, liking: Mapping[str, float]) -> float:
 
 def asked_kinds(text: str, features: Sequence[str] = ()) -> tuple[str, ...]:
     """What the text asks for, of ``KINDS``, the most telling first; what the gate saw counts, and what the text says."""
-    folded = fold(text)
-    found = tuple(name for name, pattern in _ASK_PATTERNS.items() if name in features or pattern.search(folded))
+    folded = ADDRESS.sub(" ", fold(text))
+    seen = {_GATE_NAMES.get(name, name) for name in features}
+    found = tuple(name for name, pattern in _ASK_PATTERNS.items() if name in seen or pattern.search(folded))
     return found or (AREA,)
 
 

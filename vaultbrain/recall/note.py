@@ -1,8 +1,8 @@
 """The recall note: what stands in it, and what the person ticked in it.
 
-Pure. Decides the form of a mention (a callout of its own, so that each box belongs to one memo and a deleted callout takes nothing
-else along), its properties, how text of memos is made harmless in it, and how ticks are found again whatever an editor or the
-person did around them. A box belongs to the memo to whose block the callout links. Refuses to read or write files.
+Pure. Decides the form of a mention (a callout of its own, so that each box belongs to one memo and a deleted callout takes
+nothing else along), its properties, how text of memos is made harmless in it, and how ticks are found again whatever an editor or
+the person did around them. A box belongs to the memo to whose block the callout links. Refuses to read or write files.
 """
 
 from __future__ import annotations
@@ -37,12 +37,19 @@ _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _SECOND_COLON = re.compile(r"(?<=:):")
 
 #: Marks that could begin something within a line of ours: always, and only next to another.
-_MARK = re.compile(r"[\\`*\[\]$^#&]|(?<=~)~|(?<==)=|(?<=%)%|(?<=:):|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?%])|(?<=<)%")
+_MARK = re.compile(
+    r"[\\`*\[\]$^]|#(?=\S)|&(?=#?\w+;)|(?<=~)~|(?<==)=|(?<=%)%|(?<=:):|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?%])|(?<=<)%"
+)
+
+_UNSEEN, _JOINER = frozenset(("Cc", "Cf", "Cs", "Co")), "\u200d"  # Unicode: general categories
+#: In the text of a link, marks would pair up with those around it.
+_IN_BOLD_LINK = str.maketrans({"*": "＊", "=": "＝", "~": "～"})
 
 _QUOTE = re.compile(r"^[\s>]*")
 _CALLOUT = re.compile(r"^\[!\w[\w-]*\]")
 _BLOCK_LINK = re.compile(r"#\^(m[a-z0-9-]+-\d+)(?=[|\])])|%%\s*(m[a-z0-9-]+-\d+)\s*%%", re.IGNORECASE)
 _BOX = re.compile(r"^(?:[-*+]|\d{1,9}[.)])\s*\[\s*(?P<mark>[^\]\s]?)\s*\]\s*(?P<label>.+?)\s*$")
+_ANY_MARK = re.compile(r"\[.?\]")
 _TICKED = frozenset("xX✓✔√☑")
 #: What editors and plugins put behind a task: dates with their signs, a block id, a full stop.
 _BEHIND_LABEL = re.compile(r"\s*(?:[✅❌➕📅⏳🛫🔁].*|\^[\w-]+|[。.!！]+)?\s*$")
@@ -53,7 +60,7 @@ _ESCAPED_CHARACTER = re.compile(r"-([0-9a-f]+)-")
 class Mention:
     """``relevance`` is a sentence; ``ticked``: ``USEFUL``, ``DISMISSED`` or empty. ``note`` ends in .md or is empty.
 
-    ``label``, ``score``, ``content``: for formats that show more than a note does.
+    Text only, so that it can be kept field by field.
     """
 
     memo_id: str
@@ -65,9 +72,6 @@ class Mention:
     note: str = ""
     anchor: str = ""
     ticked: str = ""
-    label: str = ""
-    score: float = 0.0
-    content: str = field(default="", repr=False)
 
 
 def mention_of(verdict: Verdict, kinds: Sequence[str], language: str) -> Mention:
@@ -84,9 +88,6 @@ def mention_of(verdict: Verdict, kinds: Sequence[str], language: str) -> Mention
         link_name=OWN_LINK if link == memo.url else host_of(link),
         note=candidate.note,
         anchor=candidate.anchor,
-        label=candidate.label,
-        score=candidate.score,
-        content=memo.content,
     )
 
 
@@ -118,7 +119,9 @@ def _headline(mention: Mention, words: Words) -> str:
 def memo_link(mention: Mention) -> str:
     """The title as a link to the memo's block; only the title when it has no note."""
     title = _without_unseen(mention.title)
-    return wikilink(mention.note.removesuffix(".md"), mention.anchor or None, title) if mention.note else inline(title)
+    if not mention.note:
+        return inline(title)
+    return wikilink(mention.note.removesuffix(".md"), mention.anchor or None, title.translate(_IN_BOLD_LINK))
 
 
 def inline(text: str) -> str:
@@ -187,27 +190,45 @@ def read_ticks(text: str) -> dict[str, str]:
     ticks: dict[str, str] = {}
     for group in _groups(text):
         if group.memo_id:
-            ticks[group.memo_id] = _stronger(ticks.get(group.memo_id, ""), group.ticked)
+            names = [name for _, name, is_ticked in group.boxes if is_ticked]
+            ticks[group.memo_id] = _strongest([ticks.get(group.memo_id, ""), *names])
     return ticks
 
 
-def _stronger(one: str, other: str) -> str:
-    return max(one, other, key=("", USEFUL, DISMISSED).index)
+def _strongest(names: Sequence[str]) -> str:
+    return max(names, key=("", USEFUL, DISMISSED).index)
+
+
+def ticked_like(region: str, standing: str) -> str:
+    """``region`` (as we wrote it) with its boxes as they are in ``standing``: the base of a merge.
+
+    With it a tick is no change of the person's against which ours could clash.
+    """
+    marks = {(group.memo_id, name): is_ticked for group in _groups(standing) for _, name, is_ticked in group.boxes}
+    lines = region.split("\n")
+    for group in _groups(region):
+        for number, name, is_ticked in group.boxes:
+            mark = "x" if marks.get((group.memo_id, name), is_ticked) else " "
+            lines[number] = _ANY_MARK.sub(f"[{mark}]", lines[number], count=1)
+    return "\n".join(lines)
 
 
 @dataclass(slots=True)
 class _Group:
-    """The lines of one mention as they are read. ``is_sure``: the memo is named by a headline, not by some link."""
+    """The lines of one mention as they are read. ``is_sure``: the memo is named by a headline, not by some link.
+
+    ``boxes``: line number, which box, whether it is ticked.
+    """
 
     memo_id: str = ""
     is_sure: bool = False
-    ticked: str = ""
+    boxes: list[tuple[int, str, bool]] = field(default_factory=list)
 
 
 def _groups(text: str) -> Iterator[_Group]:
     """A callout, or what begins with another headline where two callouts ran together. Lines of the person's end nothing."""
     group = _Group()
-    for line in text.splitlines():
+    for number, line in enumerate(text.split("\n")):
         said = _QUOTE.sub("", line)
         memo_id, is_headline = _memo_of(said), said.startswith("**")
         if _CALLOUT.match(said) or (memo_id and is_headline and group.is_sure):
@@ -215,7 +236,7 @@ def _groups(text: str) -> Iterator[_Group]:
             group = _Group()
         if memo_id and (is_headline > group.is_sure or not group.memo_id):
             group.memo_id, group.is_sure = memo_id, is_headline
-        group.ticked = _stronger(group.ticked, _tick(said))
+        group.boxes += [(number, *box) for box in _box(said)]
     yield group
 
 
@@ -231,10 +252,10 @@ def _memo_id(anchor: str) -> str:
     return _ESCAPED_CHARACTER.sub(lambda found: chr(int(found[1], 16)), coded)
 
 
-def _tick(line: str) -> str:
-    """Which of our boxes is ticked on the line, if one is."""
+def _box(line: str) -> list[tuple[str, bool]]:
+    """Which of our boxes stands on the line, if one does, and whether it is ticked."""
     box = _BOX.match(line)
-    if box is None or box["mark"] not in _TICKED:
-        return ""
+    if box is None:
+        return []
     label = fold(_BEHIND_LABEL.sub("", box["label"]))
-    return next((name for name in (USEFUL, DISMISSED) if label in map(fold, in_all_languages(name))), "")
+    return [(name, box["mark"] in _TICKED) for name in (USEFUL, DISMISSED) if label in map(fold, in_all_languages(name))]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vaultbrain.recall.areas import Areas
 from vaultbrain.recall.gate import Decision, decide
-from vaultbrain.recall.judge import Candidate, Situation, Verdict, judge
+from vaultbrain.recall.judge import Candidate, Situation, Verdict, asked_kinds, judge
 from vaultbrain.recall.keywords import score_by_keywords
 from vaultbrain.recall.query import short_query
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from vaultbrain.memo import Memo
+    from vaultbrain.recall.areas import Areas
     from vaultbrain.retrieve.search import SearchResult
 
 #: Hits that are judged; what comes later is never near enough.
@@ -29,8 +29,8 @@ CANDIDATES = 10
 class RecallParts:
     """What recall works with.
 
-    ``search`` takes a query and how many hits; ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids of
-    memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing. ``liking``:
+    ``search`` takes a query and how many hits; ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids
+    of memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing. ``liking``:
     folded tag → the person's ticks for it, less those against it.
     """
 
@@ -50,11 +50,13 @@ class RecallParts:
 class Recalled:
     """``query`` is what was looked up, empty when nothing was. ``held`` says why, when no candidate was judged.
 
-    ``by`` is ``meaning`` or ``keywords``. ``verdicts`` are all candidates, best first.
+    ``kinds`` are what the text asks for (``judge.KINDS``). ``by`` is ``meaning`` or ``keywords``. ``verdicts`` are all
+    candidates, best first.
     """
 
     decision: Decision
     query: str
+    kinds: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     by: str = "meaning"
     held: str = ""
@@ -86,9 +88,17 @@ def recall(
     by_meaning = parts.has_vectors if semantic is None else semantic
     candidates = _by_meaning(parts, query) if by_meaning else _by_keywords(parts, query.split())
     known = situation or Situation(text=text)
-    known = replace(known, corpus_size=parts.corpus_size, dismissed=parts.dismissed, liking=parts.liking)
+    known = replace(
+        known,
+        corpus_size=parts.corpus_size,
+        dismissed=parts.dismissed,
+        liking=parts.liking,
+        query=tuple(query.split()),
+        features=tuple(name for name, _ in decision.features),
+    )
     verdicts = judge(candidates, known, limit=limit)
-    return Recalled(decision, query, tuple(verdicts), "meaning" if by_meaning else "keywords")
+    kinds = asked_kinds(text, known.features)
+    return Recalled(decision, query, kinds, tuple(verdicts), "meaning" if by_meaning else "keywords")
 
 
 def _by_meaning(parts: RecallParts, query: str) -> list[Candidate]:

@@ -17,6 +17,8 @@ _CODE_SHARE = 0.12
 _KEYED_LINES = 2
 #: Times of day, or amounts with a unit, that make a line a log line.
 _LOG_MARKS = 2
+#: Characters of a line that show its shape.
+_LINE_CHARS = 160
 #: Characters that are no text: controls, and U+FFFD for what could not be read.
 _BINARY_SHARE = 0.05
 
@@ -47,7 +49,7 @@ _OUTPUT = re.compile(
     """,
     re.VERBOSE,
 )
-_TABLE = re.compile(r"^\s*\|.*\|\s*$|^\s*[-+|=:\s]{5,}$|\t[^\t]+\t|^[^,\n]*(?:,[^,\s][^,\n]*){3,}$")
+_TABLE = re.compile(r"^\s*\|.*\|\s*$|\S \| .* \| \S|^\s*[-+|=:\s]{5,}$|\t[^\t]+\t|^[^,\n]*(?:,[^,\s][^,\n]*){3,}$")
 _KEYED = re.compile(r"^\s*(?:- )?[\w.\"'-]+\s?:(?:\s+\S.*)?$|^\s*- [\"'][^\"']*[\"']$|^\s*- [\w./-]+:[\w./-]+$")
 _ADDRESS = re.compile(r"(?:https?|ftp|file|obsidian)://[^\s<>()\u3000-\u9fff]+|\bwww\.[^\s\u3000-\u9fff]+")
 
@@ -101,6 +103,7 @@ def prose_of(folded: str) -> Prose:
 
 def is_pasted(line: str) -> bool:
     """Whether the line looks copied out of a program, a terminal or a table rather than written."""
+    line = line[:_LINE_CHARS]
     if not (text := _plain_code(line)) or _is_chinese(text):
         return False
     if _TABLE.search(line) or _CODE.search(text) or _OUTPUT.search(text):
@@ -112,7 +115,7 @@ def is_logged(line: str) -> bool:
     """Whether the line records rather than tells: a ticked item, a row of times, amounts or meals. A question is no record."""
     if _TICK.match(line):
         return True
-    if line.rstrip().endswith("?"):
+    if line.rstrip().endswith("?") or len(line) > _LINE_CHARS:
         return False
     marks = len(_TIME.findall(line)) + len(_AMOUNT.findall(line)) + (1 if _DATED.match(line) else 0)
     words = len(_CHINESE.findall(line)) + len(re.findall(r"[a-z]{2,}", line))

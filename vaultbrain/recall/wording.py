@@ -47,7 +47,7 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
         "你想找以前關於{subject}的記錄",
         "You are looking for what you noted on {subject}",
     ),
-    "area": ("你正在写{subject}", "你正在寫{subject}", "You are working on {subject}"),
+    "area": ("你正在写和{subject}有关的内容", "你正在寫和{subject}有關的內容", "You are working on {subject}"),
     "this": ("这件事", "這件事", "this"),
     "steps": ("步骤", "步驟", "the steps"),
     "commands": ("可以直接用的命令", "可以直接用的指令", "commands ready to use"),

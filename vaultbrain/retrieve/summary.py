@@ -36,6 +36,8 @@ _CLAUSE_FROM = 0.4
 #: Points of a sentence: for each word it was chosen by, for saying what matters, for length, for leaning on the one before, for
 #: standing one place further down.
 _MET, _MATTERS, _SAYS_ENOUGH, _LEANS_BACK, _PER_PLACE, _ANNOUNCED = 2.0, 0.35, 0.3, -0.6, -0.12, 0.8
+#: The place from which on further down costs nothing more: a long memo is about several things.
+_FAR_DOWN = 6
 #: Share of Chinese characters from which on a text is cut and joined as Chinese.
 _MOSTLY_CJK = 0.25
 
@@ -51,6 +53,8 @@ _HEADLINE_END = re.compile(r"[：。！？；，｜]|[:;,.!?|](?=\s)|\s[-–—]
 _PAIRS = dict(zip("「『（(《【[“‘{", "」』）)》】]”’}", strict=True))
 _LOOSE_START = re.compile(r"^(?:[，。：；、！？｜,.:;!?|→–—-]+(?=\s|[^\x00-\x7f]|[\w`~/])|[\s）)」』》]+)+")
 _LOOSE_END = re.compile(r"[\s，：；、,:;|｜→–—-]+$")
+#: Stands where an address was.
+_GONE = "\ufffc"
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _TASK_BOX = re.compile(r"^\s*(?:[-*+]\s+)?\[[ xX]\]\s+")
 _GREETING = re.compile(
@@ -89,7 +93,7 @@ class _Statement:
 def headline_of(content: str) -> str:
     """What names the memo in at most ``_HEADLINE_COLUMNS``: its first line, or the first clause of it; empty without words."""
     lines = list(_lines(content))
-    line = lines[0].text if lines else _bare(title_of(content))
+    line = _closed(lines[0].text if lines else _bare(title_of(content)))
     has_more = len(lines) > 1
     if columns(line) <= (_HEADLINE_COLUMNS if has_more else _LONG_FOR_ALL):
         return _LOOSE_END.sub("", line.rstrip("。."))
@@ -142,7 +146,7 @@ def summary_of(content: str, title: str = "", about: Sequence[str] = ()) -> str:
 
 def _points(statement: _Statement, about: Sequence[str]) -> float:
     folded = fold(statement.text)
-    points = _MET * sum(word in folded for word in dict.fromkeys(about)) + _PER_PLACE * statement.place
+    points = _MET * sum(word in folded for word in dict.fromkeys(about)) + _PER_PLACE * min(statement.place, _FAR_DOWN)
     points += _MATTERS * bool(_CUES.search(folded)) + _LEANS_BACK * bool(_LEANS.match(folded)) + _ANNOUNCED * statement.announced
     return points + _SAYS_ENOUGH * (columns(statement.text) >= _SHORT)
 
@@ -182,7 +186,7 @@ def _statements(content: str, title: str, *, each_item: bool) -> Iterator[_State
     place = 0
     for line in _behind_title(_lines(content, each_item=each_item), title):
         for number, text in enumerate(_sentences(line.text)):
-            yield _Statement(text, place, line.lost, line.announced and not number)
+            yield _Statement(_closed(text), place, _GONE in text, line.announced and not number)
             place += 1
 
 
@@ -194,7 +198,7 @@ def _behind_title(lines: Iterator[_Statement], title: str) -> Iterator[_Statemen
             continue
         rest = line.text[len(title) :]
         if text := _LOOSE_START.sub("", rest):
-            yield _Statement(text, line.place, line.lost, announced=rest.lstrip()[:1] in "：:")
+            yield _Statement(text, line.place, announced=rest.lstrip()[:1] in "：:")
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -214,18 +218,15 @@ def _lines(content: str, *, each_item: bool = False) -> Iterator[_Statement]:
         if block.kind in ("fence", "code", "math", "rule"):
             continue
         for raw in _lines_of_block(block.kind, block.text, each_item=each_item):
-            if any(map(str.isalnum, raw.text)):
-                yield _Statement(raw.text, place, raw.lost)
+            if any(map(str.isalnum, raw)):
+                yield _Statement(raw, place)
                 place += 1
 
 
-def _lines_of_block(kind: str, text: str, *, each_item: bool) -> list[_Statement]:
+def _lines_of_block(kind: str, text: str, *, each_item: bool) -> list[str]:
     rows = [row for row in text.split("\n") if not (kind == "table" and _TABLE_RULE.match(row))]
-    bare = [_Statement(_bare(row, is_table=kind == "table"), 0, bool(ADDRESS.search(row))) for row in rows]
-    bare = [line for line in bare if line.text]
-    if kind not in ("list", "table") or each_item or len(bare) < 2:
-        return bare
-    return [_Statement(_joined([line.text for line in bare]), 0, all(line.lost for line in bare))]
+    bare = list(filter(None, (_bare(row, is_table=kind == "table") for row in rows)))
+    return bare if kind not in ("list", "table") or each_item or len(bare) < 2 else [_joined(bare)]
 
 
 def _joined(items: Sequence[str]) -> str:
@@ -234,12 +235,17 @@ def _joined(items: Sequence[str]) -> str:
 
 
 def _bare(line: str, *, is_table: bool = False) -> str:
-    """A line without marks, tags, boxes and addresses."""
+    """A line without marks, tags and boxes, and with ``_GONE`` for its addresses; empty when no words are left."""
     if is_table:
         line = " · ".join(filter(None, (cell.strip() for cell in line.strip().strip("|").split("|"))))
     text = plain_text(_TASK_BOX.sub("", without_tags(_IMAGE.sub("", line))))
-    text = " ".join(ADDRESS.sub(" ", _TASK_BOX.sub("", text)).split())
+    text = " ".join(ADDRESS.sub(_GONE, _TASK_BOX.sub("", text)).split())
     return text if any(map(str.isalnum, text)) else ""
+
+
+def _closed(text: str) -> str:
+    """Without the gaps that addresses left."""
+    return " ".join(text.replace(_GONE, " ").split())
 
 
 # cutting

@@ -65,7 +65,7 @@ _NUMBERS = re.compile(
     r"|[一二两三四五六七八九十百]+(?:分钟|小时|天|周|个月|次|条|步|个|份|成|倍|遍)"
 )
 _ADVICE = re.compile(
-    r"别|不要|改成|换成|必须|一定要|记得|千万|只(?!有|是)|不许|应该|建议|先|用.{1,12}(?:代替|就|把)|注意|认准|至少|宁可|永远|优先|够了"
+    r"别|不要|改成|换成|必须|一定要|记得|千万|只(?![有是想好能剩])|不许|应该|建议|先|用.{1,12}(?:代替|就|把)|注意|认准|至少|宁可|永远|优先|够了"
     r"|就行|拆|(?:^|[.:;,] |\n)(?:use|do not|don't|never|always|check|keep|add|set|avoid|try|read|cut|make|write|put|let|print"
     r"|look for|stop|ask)\b|\binstead\b|\bshould\b|\bmust\b|\brule\b|\btest:|\btrick\b",
 )
@@ -164,8 +164,8 @@ def _low(memo: Memo, text: str, gives: tuple[str, ...]) -> str:
         ("tags only", says_nothing(text)),
         ("tells a machine what to do", bool(_INJECTION.search(text))),
         ("only a link", not width and bool(ADDRESS.search(text))),
-        ("one word", width <= _ONE_WORD or (" " not in words.strip() and words.isascii())),
         ("only errands", _is_errands(memo.content)),
+        ("one word", width <= _ONE_WORD or (" " not in words.strip() and words.isascii())),
         ("boilerplate", _is_boilerplate(text)),
         ("log line", _is_log(words)),
         ("only mood", _is_mood(words, gives)),

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from vaultbrain.watch.paths import Layout
 
-#: Seconds between two looks when there are no events: a look at 10,000 files takes some 50 ms, so about 1 % of a core.
+#: Seconds between two looks when there are no events, at least. A look at 2,800 files takes some 20 ms, so 0.4 % of a core.
 POLL_S = 5.0
-#: A look may take this share of the time; a vault so large or slow that it takes longer is looked at more seldom.
-_POLL_SHARE = 0.02
+#: The share of the time that looks may take: a vault of 10,000 files, of which one takes 80 ms, is looked at every 8 s.
+_POLL_SHARE = 0.01
 
 #: watchdog's loggers: of all systems, and of macOS. A warning there means lost events or a watch that broke.
 _LOGGERS = ("watchdog", "fsevents")
@@ -99,8 +99,8 @@ class VaultEvents:
 
     @property
     def is_alive(self) -> bool:
-        """Whether changes are noticed. Not any more once the vault was moved, replaced, unmounted or mounted; nor once events were
-        lost, for watchdog then sets up its watches anew and misses what happens meanwhile.
+        """Whether changes are noticed. Not any more once the vault was moved, replaced, unmounted or mounted; nor once events
+        were lost, for watchdog then sets up its watches anew and misses what happens meanwhile.
 
         To be asked with every scan, since nothing tells of a mount; when it is False and the scan found the vault, ``restart``.
         """
@@ -112,7 +112,8 @@ class VaultEvents:
         return observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
 
     def start(self) -> None:
-        """Notices everything that changes from the time this returns. Raises ``VaultAway``."""
+        """Notices everything that changes from the time this returns. Raises ``VaultAway``, and then notices nothing."""
+        self.stop()
         self._is_lost, self.problem = False, ""
         self._identity = _identity(self._root)
         for name in _LOGGERS:
@@ -127,7 +128,6 @@ class VaultEvents:
 
     def restart(self) -> None:
         """Starts anew, with the system's events if they can be had by now. What changed meanwhile is for a scan to find."""
-        self.stop()
         self.start()
         self._tell_rescan()
 
@@ -264,7 +264,10 @@ class VaultEvents:
 
 
 class _Poller:
-    """Looks at the vault every ``poll_s`` seconds in a thread of its own, and tells what differs."""
+    """Looks at the vault every ``poll_s`` seconds or more in a thread of its own, and tells what differs.
+
+    watchdog's own polling takes 2.7 % of a core for 10,000 files every 5 s, this 1.7 %.
+    """
 
     def __init__(
         self, root: Path, layout: Layout, tell: Callable[[list[str]], None], rescan: Callable[[], None], poll_s: float

@@ -6,6 +6,7 @@ the truth; the vault itself may go away and come back.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SCAN_S = 60.0
 #: Seconds between two looks whether a vault that went away is back.
 AWAY_S = 5.0
+#: Seconds: the coarsest clock of a file system (FAT) ticks every two.
+FRESH_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,10 @@ class Noticing:
 
     def _scan(self, now: float) -> None:
         try:
-            if self.is_away or not self.events.is_alive:
-                self.events.restart()
             found = survey(self._root, self._layout)
+            if self.is_away or not self.events.is_alive:  # after the look: a restart that fails would not notice the return
+                self.events.restart()
+                found = survey(self._root, self._layout)
         except VaultAway:
             self.is_away, self._next_scan = True, now + AWAY_S
             return
@@ -117,7 +121,7 @@ class Noticing:
         if self._has_gone():  # the vault went while we looked: nothing of it was deleted
             self._burst.add(now, paths)
             return Noted()
-        new = {path: mark for path, mark in marks.items() if mark and self._seen.get(path) != mark}
+        new = {path: mark for path, mark in marks.items() if mark and (self._seen.get(path) != mark or _is_fresh(mark))}
         gone = {path: self._seen.pop(path) for path, mark in marks.items() if mark is None and path in self._seen}
         moved = _moves(gone, {path: mark for path, mark in new.items() if path not in self._seen})
         self._seen.update(new)
@@ -133,6 +137,11 @@ class Noticing:
         if not survey_root:
             self.is_away, self._next_scan = True, 0.0
         return not survey_root
+
+
+def _is_fresh(mark: FileMark) -> bool:
+    """Whether the file may have been written once more, within one tick of its clock, after the same mark was seen."""
+    return abs(time.time() - mark.mtime_ns / 1e9) < FRESH_S
 
 
 def _moves(gone: Mapping[str, FileMark], new: Mapping[str, FileMark]) -> dict[str, str]:

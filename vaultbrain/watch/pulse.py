@@ -58,11 +58,13 @@ class Pulse:
         """``clock`` counts seconds and never runs back. The facts of a watcher before are gone at once."""
         self._state = state
         self._clock = clock
-        self._facts: dict[str, Any] = {"pid": os.getpid()}
+        self._facts: dict[str, Any] = {}
         self._moments: dict[str, float | None] = {}
-        self._is_told = False
+        self._is_told = True
         self._beaten: float | None = None
         self._lock = _identity(state / WATCH_LOCK)
+        with suppress(OSError):  # on a full disk, too, where they could not be written over
+            (state / _FACTS).unlink(missing_ok=True)
         self.tell(**dict.fromkeys(_MOMENTS))
         self.beat()
 
@@ -155,12 +157,9 @@ def read_pulse(state: Path, *, now: Callable[[], float] = time.time) -> WatchSta
     if holder is None and not facts and beat is None:
         return None
     is_running = holder is not None
-    pid = _number(holder, "pid") if holder else None
-    if pid and pid != _number(facts, "pid"):
-        facts = {}  # of a watcher before this one, which could not write its own yet
     return WatchState(
         is_running=is_running,
-        pid=pid,
+        pid=_number(holder, "pid") if holder else None,
         since=_text(holder, "since") if holder else "",
         has_crashed=not is_running and owner_path(folder, WATCH_LOCK).is_file(),
         beat_age_s=None if beat is None else max(0.0, now() - beat),

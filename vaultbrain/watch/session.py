@@ -88,8 +88,11 @@ class Ran:
 
 
 def watch_words(settings: Settings, executable: str) -> tuple[str, ...]:
-    """``-P``: the folder that it is started in holds no modules for it, whatever lies there."""
-    return (executable, "-P", "-m", "vaultbrain", "watch", "--vault", str(settings.vault))
+    """``-P``: the folder that it is started in holds no modules for it, whatever lies there.
+
+    ``--quiet``: the watcher has its own log; what a service manager keeps of stderr may grow without end.
+    """
+    return (executable, "-P", "-m", "vaultbrain", "watch", "--quiet", "--vault", str(settings.vault))
 
 
 def carried(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,149 @@
+"""The short query: what it keeps of a rambling text, what it drops, and what it never does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vaultbrain.bench.utterances import QueryFigures, measure_queries, read_query_utterances
+from vaultbrain.index.fold import fold, fold_keeping_offsets, to_traditional
+from vaultbrain.recall.areas import Areas
+from vaultbrain.recall.query import MAX_CHARS, MAX_TERMS, short_query
+from vaultbrain.recall.query_clauses import ASKS_FOR_NOTES, SAYS, clauses_of
+from vaultbrain.retrieve.dictionary import Dictionary, open_dictionary
+
+DATA = Path(__file__).parent / "data"
+GIVEN = read_query_utterances(DATA / "memobench-query_generation.json")
+MORE = read_query_utterances(DATA / "query-more.json")
+
+#: Pieces that texts are made of: all scripts, marks, filler, needs, broken characters.
+PIECES = (
+    "想找之前记过的", "降噪办法", "，", "。", "我老婆", "哈哈", "NAS", " ", "AI 搜索", "預算", "想參考", "其實", "的", "了", "\n", "\ud800",
+    "could you dig up", "notes on", "restic", "and", "https://example.com/a?b=c", "C++", "v1.2", "《雾港灯塔》", "🙂", "ｆｕｌｌ", "日本語",
+    "한국어", "ﬁ", "İ", "十分钟", "怎么", "?", "、", "\t", "#标签", "得", "找出来", "something about", "the one", "back up", "137", "率",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def dictionary() -> Iterator[Dictionary]:
+    opened = open_dictionary()
+    assert opened
+    yield opened
+    opened.close()
+
+
+def measure(utterances: tuple, dictionary: Dictionary | None) -> QueryFigures:
+    is_word = dictionary.has if dictionary else None
+    return measure_queries(utterances, lambda text: short_query(text, Areas(), is_word))
+
+
+def test_given_texts_keep_what_they_must(dictionary: Dictionary) -> None:
+    """All words that must be kept and none that must not, in 29 of 30; never more terms than allowed."""
+    found = measure(GIVEN, dictionary)
+    assert found.all_kept_none_left >= 29, found.wrong
+    assert (found.too_long, found.most_terms <= MAX_TERMS) == ((), True)
+
+
+def test_without_a_dictionary_most_are_right_as_well() -> None:
+    """Words are then told by the tables and by what stands around them."""
+    assert measure(GIVEN, None).all_kept_none_left >= 24
+    assert measure(MORE, None).all_kept_none_left >= 105
+
+
+def test_other_lives_are_understood_too(dictionary: Dictionary) -> None:
+    """Gardening, law, guitar, taxes, pets: 120 of 140, which is less than was reached, and no query is too long."""
+    found = measure(MORE, dictionary)
+    assert found.all_kept_none_left >= 120, found.wrong
+    assert found.too_long == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("AI SEO 案例", ("AI SEO 案例",)),
+        ("restic 和 borg 哪个更适合家用？优缺点比一下。", ("restic", "borg", "家用", "优缺点")),
+        ("OpenClaw memory recall workflow", ("OpenClaw memory recall", "workflow")),
+        ("观影", ("观影",)),
+        ("猫 绝育", ("猫 绝育",)),
+        ("docker vs podman", ("docker", "podman")),
+        ("what is the best way to back up a NAS", ("back up", "NAS")),
+        ("帮我比较一下 Notion 和 Obsidian", ("Notion", "Obsidian", "比较")),
+    ],
+)
+def test_a_text_that_is_a_query_stays_one(dictionary: Dictionary, text: str, terms: tuple[str, ...]) -> None:
+    """Only the words that ask are taken away."""
+    assert short_query(text, Areas(), dictionary.has) == terms
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "嗯嗯好的", "lol ok", "https://example.com/a", "。，！", "哈哈哈真的假的啊"])
+def test_nothing_to_search_for_gives_nothing(dictionary: Dictionary, text: str) -> None:
+    """Filler, marks and bare addresses have no subject."""
+    assert short_query(text, Areas(), dictionary.has) == ()
+
+
+def test_subject_comes_first_and_intent_last(dictionary: Dictionary) -> None:
+    """As in the recall rules: subject, context, what is wanted of it."""
+    text = "NAS 又满了。帮我找之前记过的清理缓存的顺序。"
+    assert short_query(text, Areas(), dictionary.has) == ("清理缓存", "NAS", "顺序")
+
+
+def test_collected_areas_speak_for_a_word(dictionary: Dictionary) -> None:
+    """A word that the person collects is taken from a clause that gives nothing else."""
+    text = "窗帘颜色选好了，粉刷也排上了，墙角有点潮。想找之前记的除湿办法。"
+    usual = short_query(text, Areas(), dictionary.has)
+    collected = short_query(text, Areas().with_words(("墙角",)), dictionary.has)
+    assert "墙角" not in usual
+    assert "墙角" in collected
+
+
+def test_a_need_that_only_points_means_what_was_said_before(dictionary: Dictionary) -> None:
+    """找找那条 has no word of its own."""
+    assert "分配比例" in short_query("年底了，还是按去年的分配比例来，找找那条。", Areas(), dictionary.has)
+
+
+def test_clauses_say_where_the_need_stands() -> None:
+    """Its clause asks for notes; the others only say something; a text of one clause is all need."""
+    text = "今天真累，想找以前写过的标签规则，晚上再说"
+    found = clauses_of(fold_keeping_offsets(text))
+    assert [(text[clause.start : clause.end], clause.level, clause.is_need) for clause in found] == [
+        ("今天真累", SAYS, False),
+        ("想找以前写过的标签规则", ASKS_FOR_NOTES, True),
+        ("晚上再说", SAYS, False),
+    ]
+    assert [clause.is_need for clause in clauses_of("restic borg")] == [True]
+
+
+def test_both_scripts_give_the_same_query(dictionary: Dictionary) -> None:
+    """In traditional characters a text gives the same terms in traditional characters, but for 5 texts in 100."""
+    simplified = [item.text for item in (*GIVEN, *MORE) if fold(item.text) == item.text.casefold()]
+    same = 0
+    for text in simplified:
+        traditional = to_traditional(text)
+        terms = short_query(traditional, Areas(), dictionary.has)
+        assert all(term in traditional for term in terms)
+        same += [fold(term) for term in terms] == [fold(term) for term in short_query(text, Areas(), dictionary.has)]
+    assert len(simplified) > 30
+    assert same >= 0.95 * len(simplified)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=40).map("".join))
+def test_no_text_breaks_the_promises(dictionary: Dictionary, text: str) -> None:
+    """At most 8 terms and 8 words, each term stands in the text, none twice, and the same text gives the same query."""
+    for is_word in (dictionary.has, None):
+        terms = short_query(text, Areas(), is_word)
+        assert len(terms) <= MAX_TERMS
+        assert len(" ".join(terms).split()) <= MAX_TERMS
+        assert all(term.strip() and term in text for term in terms)
+        assert len(set(terms)) == len(terms)
+        assert short_query(text, Areas(), is_word) == terms
+
+
+def test_what_is_far_down_a_long_text_is_not_read() -> None:
+    """A bound on the work: what stands behind it changes nothing."""
+    text = "今天真累。" * (MAX_CHARS // 5)
+    assert short_query(text + "想找 restic 的清单") == short_query(text)

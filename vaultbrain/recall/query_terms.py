@@ -1,0 +1,261 @@
+"""The words of a clause that a search is better with, joined where they stand together: possible terms of a query.
+
+Pure. Decides how Chinese is cut into words, which words are dropped, and which words that are dropped elsewhere belong to a name
+here (内容 in 内容拆分, 打开 in 打开率, low in low light settings). In a clause that is the need more is kept than in others.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from vaultbrain.index.fold import fold, in_other_region
+from vaultbrain.index.tokens import is_cjk
+from vaultbrain.recall.query_words import (
+    ASIDES,
+    DROPPED,
+    ENGLISH_ADJECTIVES,
+    ENGLISH_DROPPED,
+    ENGLISH_GENERAL_NOUNS,
+    GENERAL_NOUNS,
+    INTENTS,
+    NOTES,
+    OBJECT_VERBS,
+    OTHER_WORDS,
+    PARTICLES,
+    SUFFIXES,
+)
+from vaultbrain.retrieve.lexicon import load_lexicon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from vaultbrain.recall.query_clauses import Clause
+
+    IsWord = Callable[[str], bool]
+
+#: Characters of the longest Chinese word that is looked up; Chinese characters, all characters and English words of a term.
+_LONGEST_WORD, _MAX_CHINESE, _MAX_CHARS, _MAX_WORDS = 6, 8, 32, 3
+#: What a word costs when Chinese is cut: as few words as possible, those of our tables first, lone characters last.
+_WORD, _OWN_WORD, _LONE = 1.0, 0.95, 1.3
+#: A Chinese phrase of so many characters is a saying more often than a subject.
+_SAYING_CHARS = 4
+#: With an unknown character behind they make a word: 短评, 旧文, 新番.
+_FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚")
+#: What one does with notes is no second half of a word; other verbs may be: 抽成, 断更.
+_OF_NOTES = frozenset("记写存看做说讲找查翻想用要列读")
+#: They make a word of a verb before them that is dropped elsewhere: 打开率.
+_MEASURING = frozenset("率量法器机费期度")
+#: A verb with what it cannot reach: 找不着, 不下; what is counted: 三个, 第几天, 每周; people: 阿姨们, 老王.
+_POTENTIAL = re.compile(r"[^不]不[着到了下住起懂清完动上见得]|[不没].")
+_COUNTED = re.compile(
+    r"[一二三四五六七八九十百千万两几半]+.?|[第每].{1,2}|.*(?:小时|分钟)|.+们|"
+    r"[老小阿][王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗]"
+)
+_ENGLISH_NOISE = re.compile(r"[0-9]+(?:am|pm|st|nd|rd|th|h|s)?|.|.{3,}ly|(?:ha)+h?|l+o+l+")
+#: What a verb leads to in degree is a picture: 吓得魂都没了, 说得天花乱坠.
+_DEGREE = re.compile(
+    r"(?<=[\u3400-\u9fff])(?<![记觉值懒舍懂晓显难不只还非也就先总必取获使变])得(?=[\u3400-\u9fff]{2})(?!先|把|去|赶|重)"
+)
+#: What comes after the fetching is what for: 翻出来撑场面, 找来补上.
+_FETCHED = re.compile(r"(?<=..)(?:[找翻调捞挖]出来?|拿出来|[找拿]来)(?!的|哪)")
+#: What people do in a story.
+_ACTS = re.compile(r"[问说叫让催喊笑骂还又也都在老非]")
+_CJK = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN = re.compile(rf"(?P<chinese>[{_CJK}]+)|[^\W_{_CJK}](?:[^\W{_CJK}]|[+#.\-'’/](?=[^\W_{_CJK}])|[+#](?![^\W_]))*")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word at ``start`` to ``end``. ``is_made``: of lone characters that neither our tables nor the dictionary join."""
+
+    word: str
+    start: int
+    end: int
+    is_made: bool = False
+
+    @property
+    def is_chinese(self) -> bool:
+        return is_cjk(self.word)
+
+    @property
+    def is_lone(self) -> bool:
+        return len(self.word) == 1 and self.is_chinese
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words that stand together at ``start`` to ``end``; ``weight`` is given to it by who chooses."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    weight: float = 0.0
+
+
+def terms_of(folded: str, clause: Clause, is_word: IsWord | None) -> list[Term]:
+    """What is left of a clause, in order."""
+    end = _end_of_interest(folded, clause)
+    tokens = _merged(_tokens(folded, clause.start, end, is_word), in_need=clause.is_need)
+    together: list[Token] = []
+    terms: list[list[Token]] = []
+    for token, is_kept in _sifted(folded, tokens, in_need=clause.is_need):
+        if together and not (is_kept and _stands_with(folded, together, token)):
+            terms.append(together)
+            together = []
+        if is_kept:
+            together.append(token)
+    whole = [term for term in (*terms, together) if term and (clause.is_need or len(term) > 1 or not term[0].is_lone)]
+    return [Term(term[0].start, term[-1].end, tuple(token.word for token in term)) for term in whole]
+
+
+@lru_cache(maxsize=4096)
+def is_subject(word: str) -> bool:
+    """Whether people keep notes on it: it is in the lexicon, in the words of either region, or among ``OTHER_WORDS``."""
+    return word in _subjects() or (is_cjk(word) and fold(in_other_region(word)) in _subjects())
+
+
+def _end_of_interest(folded: str, clause: Clause) -> int:
+    pattern = _FETCHED if clause.is_need else _DEGREE
+    found = pattern.search(folded, clause.start, clause.end)
+    return found.start() if found else clause.end
+
+
+# cutting
+
+
+def _tokens(folded: str, start: int, end: int, is_word: IsWord | None) -> Iterator[Token]:
+    for run in _RUN.finditer(folded, start, end):
+        at = run.start()
+        for word in _segmented(run[0], is_word) if run["chinese"] else [run[0]]:
+            yield Token(word, at, at + len(word))
+            at += len(word)
+
+
+def _segmented(run: str, is_word: IsWord | None) -> list[str]:
+    """Chinese as the cheapest words; of equal ways the one whose first word is longest."""
+    own = _own_words()
+    best: list[tuple[float, list[str]]] = [(0.0, [])]
+    for start in reversed(range(len(run))):
+        ways = []
+        for size in range(min(_LONGEST_WORD, len(run) - start), 0, -1):
+            word = run[start : start + size]
+            if size == 1 or word in own or (is_word and is_word(word)):
+                cost, rest = best[len(run) - start - size]
+                ways.append((cost + _cost(word, own), [word, *rest]))
+        best.append(min(ways, key=lambda way: way[0]))
+    return best[-1][1]
+
+
+def _cost(word: str, own: frozenset[str]) -> float:
+    if len(word) == 1:
+        return _OWN_WORD if word in PARTICLES else _LONE
+    return _OWN_WORD if word in own else _WORD
+
+
+@lru_cache(maxsize=1)
+def _own_words() -> frozenset[str]:
+    chinese = frozenset(word for word in load_lexicon().by_word if is_cjk(word) and len(word) > 1)
+    return DROPPED | INTENTS | ASIDES | OTHER_WORDS | NOTES | chinese
+
+
+@lru_cache(maxsize=1)
+def _subjects() -> frozenset[str]:
+    return (frozenset(load_lexicon().by_word) | OTHER_WORDS) - ASIDES - DROPPED - ENGLISH_DROPPED
+
+
+def _merged(tokens: Iterable[Token], *, in_need: bool) -> list[Token]:
+    """With lone characters that no list knows, and that stand together, as one word."""
+    found: list[Token] = []
+    for token in tokens:
+        last = found[-1] if found else None
+        if last and last.end == token.start and _is_more_of(last, token, in_need=in_need):
+            found[-1] = Token(last.word + token.word, last.start, token.end, is_made=True)
+        else:
+            found.append(token)
+    return found
+
+
+def _is_more_of(last: Token, token: Token, *, in_need: bool) -> bool:
+    if not token.is_lone or not (last.is_lone or last.is_made) or len(last.word) >= _SAYING_CHARS:
+        return False
+    if {last.word, token.word} & PARTICLES:
+        return False
+    if token.word in SUFFIXES or (last.word in _FORMING and token.word not in DROPPED):
+        return True
+    is_verbal = in_need and last.is_lone and token.word not in _OF_NOTES
+    return last.word not in DROPPED and (token.word not in DROPPED or is_verbal)
+
+
+# sifting
+
+
+def _sifted(folded: str, tokens: Sequence[Token], *, in_need: bool) -> list[tuple[Token, bool]]:
+    """Each token, and whether it is kept."""
+    found: list[tuple[Token, bool]] = []
+    for token in reversed(tokens):
+        if token.word in ENGLISH_ADJECTIVES:
+            is_kept = in_need and bool(found) and found[-1][1] and found[-1][0].start == token.end + 1
+        else:
+            is_kept = not _is_dropped(token, in_need=in_need) and not _is_color(folded, token, in_need=in_need)
+        found.append((token, is_kept))
+    found.reverse()
+    return [(token, is_kept or _is_part_of_name(found, place, in_need=in_need)) for place, (token, is_kept) in enumerate(found)]
+
+
+def _is_dropped(token: Token, *, in_need: bool) -> bool:
+    word = token.word
+    if token.is_chinese:
+        return word in DROPPED or (in_need and word in NOTES) or bool(_COUNTED.fullmatch(word) or _POTENTIAL.fullmatch(word))
+    bare = word.replace("’", "'").removesuffix("'s")
+    return bare in ENGLISH_DROPPED or bare in DROPPED or bool(_ENGLISH_NOISE.fullmatch(bare))
+
+
+def _is_color(folded: str, token: Token, *, in_need: bool) -> bool:
+    """People, bodies and dishes that are named once; sayings; what somebody did. In the need only people who do something."""
+    word = token.word
+    if in_need:
+        return word in ASIDES and bool(_ACTS.match(folded, token.end))
+    if not token.is_chinese:
+        return word.isalpha() and word.endswith("ed") and len(word) > len("used")
+    is_saying = len(word) == _SAYING_CHARS and not token.is_made and word not in _own_words() and word[-1] not in SUFFIXES
+    return (word in ASIDES or is_saying) and folded.count(word) == 1
+
+
+def _is_part_of_name(sifted: Sequence[tuple[Token, bool]], place: int, *, in_need: bool) -> bool:
+    """Whether a word that says nothing belongs to a neighbour that stands beside it and is kept."""
+    token = sifted[place][0]
+    if place and _goes_with_word_before(*sifted[place - 1], token):
+        return True
+    return place + 1 < len(sifted) and _goes_with_word_behind(token, *sifted[place + 1], in_need=in_need)
+
+
+def _goes_with_word_before(before: Token, is_kept: bool, token: Token) -> bool:
+    """打开率, 作品集; screen time, exit code 137."""
+    if before.is_chinese:
+        is_suffix = token.word in _MEASURING or (is_kept and token.word in SUFFIXES)
+        return is_suffix and before.end == token.start and len(before.word) > 1
+    is_number = token.word.isdigit() and len(token.word) > len("99")
+    return is_kept and token.start - before.end <= 1 and (is_number or token.word in ENGLISH_GENERAL_NOUNS)
+
+
+def _goes_with_word_behind(token: Token, behind: Token, is_kept: bool, *, in_need: bool) -> bool:
+    """打开率; 内容拆分, 救砖."""
+    if behind.start != token.end or not token.is_chinese:
+        return False
+    if behind.word in _MEASURING:
+        return len(token.word) > 1
+    return in_need and is_kept and (token.word in GENERAL_NOUNS or token.word in OBJECT_VERBS)
+
+
+def _stands_with(folded: str, together: Sequence[Token], token: Token) -> bool:
+    """Whether nothing but a space is between, and both may be one term."""
+    if folded[together[-1].end : token.start] not in ("", " "):
+        return False
+    term = (*together, token)
+    if any(item.is_chinese for item in term):
+        chinese = sum(len(item.word) for item in term if item.is_chinese)
+        return chinese <= _MAX_CHINESE and token.end - together[0].start <= _MAX_CHARS
+    return len(term) <= _MAX_WORDS
