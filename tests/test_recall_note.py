@@ -281,6 +281,7 @@ def test_a_deleted_callout_says_nothing() -> None:
     assert read_ticks(region.split("\n\n")[1]) == {"12": DISMISSED}
     assert read_ticks("") == {}
     assert read_ticks("- [x] 有用") == {}
+    assert list(read_ticks("> **[[x#^m-fffffff--1|x]]**\n> - [x] 有用").values()) == [USEFUL]
 
 
 @pytest.mark.parametrize("memo_id", ["789", "aB-9", "memos/x_1", "-"])

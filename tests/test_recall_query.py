@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -16,15 +16,21 @@ from vaultbrain.recall.query import MAX_CHARS, MAX_TERMS, short_query
 from vaultbrain.recall.query_clauses import ASKS_FOR_NOTES, SAYS, clauses_of
 from vaultbrain.retrieve.dictionary import Dictionary, open_dictionary
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vaultbrain.bench.utterances import QueryUtterance
+
 DATA = Path(__file__).parent / "data"
 GIVEN = read_query_utterances(DATA / "memobench-query_generation.json")
 MORE = read_query_utterances(DATA / "query-more.json")
 
 #: Pieces that texts are made of: all scripts, marks, filler, needs, broken characters.
 PIECES = (
-    "想找之前记过的", "降噪办法", "，", "。", "我老婆", "哈哈", "NAS", " ", "AI 搜索", "預算", "想參考", "其實", "的", "了", "\n", "\ud800",
-    "could you dig up", "notes on", "restic", "and", "https://example.com/a?b=c", "C++", "v1.2", "《雾港灯塔》", "🙂", "ｆｕｌｌ", "日本語",
-    "한국어", "ﬁ", "İ", "十分钟", "怎么", "?", "、", "\t", "#标签", "得", "找出来", "something about", "the one", "back up", "137", "率",
+    "想找之前记过的", "降噪办法", "，", "。", "我老婆", "哈哈", "NAS", " ", "AI 搜索", "預算", "想參考", "其實", "的", "了", "\n",
+    "\ud800", "could you dig up", "notes on", "restic", "and", "https://example.com/a?b=c", "C++", "v1.2", "《雾港灯塔》", "🙂",
+    "ｆｕｌｌ", "日本語", "한국어", "ﬁ", "İ", "十分钟", "怎么", "?", "、", "\t", "#标签", "得", "找出来",
+    "something about", "the one", "back up", "137", "率",
 )  # fmt: skip
 
 
@@ -36,7 +42,7 @@ def dictionary() -> Iterator[Dictionary]:
     opened.close()
 
 
-def measure(utterances: tuple, dictionary: Dictionary | None) -> QueryFigures:
+def measure(utterances: tuple[QueryUtterance, ...], dictionary: Dictionary | None) -> QueryFigures:
     is_word = dictionary.has if dictionary else None
     return measure_queries(utterances, lambda text: short_query(text, Areas(), is_word))
 
@@ -51,13 +57,13 @@ def test_given_texts_keep_what_they_must(dictionary: Dictionary) -> None:
 def test_without_a_dictionary_most_are_right_as_well() -> None:
     """Words are then told by the tables and by what stands around them."""
     assert measure(GIVEN, None).all_kept_none_left >= 24
-    assert measure(MORE, None).all_kept_none_left >= 105
+    assert measure(MORE, None).all_kept_none_left >= 125
 
 
 def test_other_lives_are_understood_too(dictionary: Dictionary) -> None:
-    """Gardening, law, guitar, taxes, pets: 120 of 140, which is less than was reached, and no query is too long."""
+    """Gardening, law, guitar, taxes, pets: 140 of 160, which is less than was reached, and no query is too long."""
     found = measure(MORE, dictionary)
-    assert found.all_kept_none_left >= 120, found.wrong
+    assert found.all_kept_none_left >= 140, found.wrong
     assert found.too_long == ()
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cflow_server import wire_memo
@@ -21,6 +20,9 @@ from vaultbrain.bench.utterances import (
     read_utterances,
 )
 from vaultbrain.errors import JudgedSetUnreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GATE: list[dict[str, Any]] = [
     {"id": "g1", "text": "想找以前整理过的 agent workflow 做法", "recall": True, "why": "asks for a way"},

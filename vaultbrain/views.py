@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.wording import Words
-from vaultbrain.errors import NoteUnreadable, WriteFailed
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
 from vaultbrain.index.answers import REMOVED, STALE
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import language_of
@@ -52,17 +52,28 @@ class ViewParts:
     zone: tzinfo | None
 
 
-def update_views(parts: ViewParts) -> list[str]:
-    """Brings the Home note and the base up to date; what a person should know of it, in sentences."""
-    notices = []
+@dataclass(frozen=True, slots=True)
+class UpdatedViews:
+    """``notices``: what a person should know, in sentences. ``deferred``: views that are left alone while somebody is in them."""
+
+    notices: list[str]
+    deferred: list[str]
+
+
+def update_views(parts: ViewParts) -> UpdatedViews:
+    """Brings the Home note and the base up to date."""
+    done = UpdatedViews([], [])
     for name, update in ((f"{parts.folder}/Home.md", _update_home), (f"{parts.folder}/{base_name(parts.folder)}", _update_base)):
         try:
             refusal = update(parts, name)
+        except NoteBeingEdited:
+            done.deferred.append(name)
+            continue
         except (NoteUnreadable, WriteFailed) as error:
             refusal = error.fact("reason")
         if refusal:
-            notices.append(f"{name} was left as it is: {refusal}")
-    return notices
+            done.notices.append(f"{name} was left as it is: {refusal}")
+    return done
 
 
 def base_name(folder: str) -> str:

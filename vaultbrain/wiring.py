@@ -539,8 +539,9 @@ class Brain:
         if catalog.read_meta(_VIEWED) != key and catalog.has_memos():
             from vaultbrain.views import update_views
 
-            notices = update_views(self._view_parts(catalog))
-            if not notices:
+            done = update_views(self._view_parts(catalog))
+            notices = done.notices
+            if not notices and not done.deferred:
                 catalog.write_meta(_VIEWED, key)
         for problem in self._templates.problems:
             what = f"The template {problem.path} has a mistake in line {problem.line}: {problem.reason}."

@@ -19,7 +19,7 @@ from vaultbrain.recall.note import mention_of
 from vaultbrain.recall.recall import Recalled, RecallParts, read_gate, recall
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.retrieve.search import search
-from vaultbrain.vault.note import read_properties
+from vaultbrain.vault.note import read_properties, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -202,6 +202,7 @@ class RecallWiring:
     def _situation(self, path: str, written: str, note: str) -> Situation:
         return Situation(
             text=written,
+            note=read_words(note),
             linked=frozenset(self._linked(note)),
             mentioned=self._shelf.mentioned_for(path),
         )

@@ -15,9 +15,11 @@ from vaultbrain.index.tokens import is_cjk
 #: Folded: agents and workflows; search of all kinds; AI video, prompts and content; automation and tools; startups.
 DEFAULT_WORDS = (
     *("openclaw", "agent", "agents", "workflow", "workflows", "open claw", "智能体", "工作流"),
-    *("seo", "geo", "aeo", "ai seo", "ai search", "ai 搜索", "ai搜索", "ai 搜寻", "ai搜寻", "搜索引擎优化", "生成式引擎优化", "答案引擎"),
+    *("seo", "geo", "aeo", "ai seo", "ai search"),
+    *("ai 搜索", "ai搜索", "ai 搜寻", "ai搜寻", "搜索引擎优化", "生成式引擎优化", "答案引擎"),
     *("ai video", "ai videos", "ai 视频", "ai视频", "ai 影片", "ai影片", "ai 短片", "ai短片", "文生视频", "text-to-video"),
-    *("prompt", "prompts", "prompting", "提示词", "提示工程", "内容系统", "内容流水线", "content system", "content systems", "content pipeline"),
+    *("prompt", "prompts", "prompting", "提示词", "提示工程"),
+    *("内容系统", "内容流水线", "content system", "content systems", "content pipeline"),
     *("automation", "automations", "自动化", "github", "github actions"),
     *("startup", "startups", "创业", "初创", "新创", "saas", "gtm", "go-to-market"),
 )

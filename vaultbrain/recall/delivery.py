@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteUnreadable
 from vaultbrain.index.recalls import DISMISSED, LoggedCandidate, RecallRow
-from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, usefulness, with_ticks
+from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, ticked_like, usefulness, with_ticks
 from vaultbrain.vault.names import free_path, recall_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, new_note, read_properties, read_region, update_note
 
@@ -122,6 +122,7 @@ def _write(parts: DeliveryParts, row: RecallRow, region: str, properties: dict[s
         parts.vault.create(row.path, new_note(properties, region))
         return replace(row, region=region, intended="", properties=ours)
     base = row.intended if row.intended and row.intended == read_region(standing) else row.region
+    base = ticked_like(base, read_region(standing) or "")  # a tick is known by now, and no change of theirs to be kept beside ours
     updated = update_note(standing, base_region=base, region=region, properties=properties, base_properties=row.properties)
     if updated is None:  # the markers are gone: the note is the person's, and a new one is not forced on them
         raise NoteUnreadable(path=row.path, reason="its vaultbrain markers are gone")

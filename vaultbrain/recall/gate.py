@@ -1,9 +1,9 @@
 """The first layer of the recall gate: is what a person is writing worth a look-up in their memos?
 
-Decides by a small sum. The text is folded, pastes and log lines are taken out by their shape (``shapes``), and what is quoted or
-told of others is set aside. Each sentence, alone and together with the one before it, then collects the classes of wording it has
-(``cues``): needs, leanings, the collected areas it names, moods, and what settles it against a look-up. The best sentence decides;
-those near the end count in full. Silence is the default: a text without a need scores nothing.
+Decides by a small sum. The text is folded, pastes and log lines are taken out by their shape (``shapes``), and what is quoted
+or told of others is set aside. Each sentence, alone and together with the one before it, then collects the classes of wording
+it has (``cues``): needs, leanings, the collected areas it names, moods, and what settles it against a look-up. The best
+sentence decides; those near the end count in full. Silence is the default: a text without a need scores nothing.
 
 Pure and deterministic. Refuses to look into the memos, and to know what was decided before.
 """
@@ -12,12 +12,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
 from vaultbrain.recall.areas import Areas, found_in
-from vaultbrain.recall.cues import AGAINST, AREA, AREA_WEIGHT, LEANINGS, MOODS, NEEDS, THRESHOLD, Side, compiled
+from vaultbrain.recall.cues import (
+    AGAINST,
+    AREA,
+    AREA_WEIGHT,
+    GIVEN_TEXT,
+    LEANINGS,
+    MOODS,
+    NEEDS,
+    REPORTS,
+    THRESHOLD,
+    Side,
+    compiled,
+)
 from vaultbrain.recall.shapes import is_binary, prose_of
 
 if TYPE_CHECKING:
@@ -28,7 +39,7 @@ if TYPE_CHECKING:
 #: Characters. What is longer is a document, not something being written just now.
 MAX_CHARS = 20_000
 #: Characters from the end that are read: a thought that long is over.
-_READ_CHARS = 1_000
+_READ_CHARS = 900
 #: Sentences from the end that count in full, and what one further up has to have more.
 _NEAR_THE_END = 3
 _FAR_WEIGHT = -0.2
@@ -40,30 +51,13 @@ _SENTENCE_CHARS = 240
 _SHOWN_CHARS = 24
 
 _SENTENCE = re.compile(r"[^。!?\n;]*?(?:[。!?\n;]+|\.{2,}|(?<![\d.])\.(?=\s|$)|$)")
+#: What may end a sentence and says nothing; a question mark does.
+_STOPS = "。!;.~, \n"
 _QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|‘[^’]{4,}’|《[^》]*》|\"[^\"\n]*\"")
 #: A Chinese character counts as half a word: most words have two.
 _SHORT_WORDS = 4
 _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[a-z0-9'-]+")
 _LETTER = re.compile(r"[a-z0-9\u3400-\u9fff]")
-#: What follows is the object of the errand: a text to translate or to correct.
-_GIVEN_TEXT = re.compile(
-    r"(?:翻译?成|翻译|译成|错别字|错字|语病|润色|标点|改写一下|translate|proofread|typos?|spelling|grammar|rephrase)[^。!?\n:]{0,40}:"
-)
-_OTHERS = r"(?:我|我们|我家|那个|一个|有个|某个)?的?{OTHERS}"
-#: A clause about what others do, say or were seen doing, up to the next comma; with what they say, if it follows one.
-_REPORT = (
-    r"(?:^|[,:。!?;] ?|今天|昨天|刚才|刚刚|昨晚|早上|中午|下午|晚上|听|看见|看到|遇到|碰到)"
-    + _OTHERS
-    + r"(?:们|家|俩)?[^,。!?;:\n我]{0,12}?{SAYS}(?:[:,] ?)?[^,。!?;\n]*"
-    r"|(?:^|[,。!?;] ?)(?:今天|昨天|刚才|刚|昨晚|早上)?[^,。!?;\n我]{0,8}?(?:听说|听见|听到|看见|看到|刷到|路过|梦到|梦见|据说|偷听|有人在|传闻|里在讲|广告)[^,。!?;\n]*"
-    r"|(?:^|[,.;] ?)(?:my |our |the |a |an |some |this |that )?(?:someone|somebody|neighbou?r|friend|boss|colleague|coworker|co-worker|cousin|sister|brother|mum|mom|dad|"
-    r"wife|husband|roommate|guy|girl|man|woman|kid|uncle|aunt|teacher|ceo|he|she|they|people at|everyone at|the people)\b(?:'s)?[^,.;?]{0,30}?\b"
-    r"(?:says?|said|told|asked|asks|named|names|calls|called|had|has|was|were|is|are|left|keeps|thinks|wants|wanted|talked|talking|mentioned|bragg\w+|wears?|wore|bought|likes?|loves?|got|gave|showed|works?)\b[^,.;?]*"
-    r"|\b(?:overheard|heard|saw|passed|noticed|dreamt|dreamed) (?:a|an|some|my|the|two|someone|somebody|that|about)\b[^,.;?]*"
-    r"|(?:the|that) words? \w+ "
-    r"|(?:学会|学到|教会|讲的|讲了|写了|写的|解释|说明了|演示|示范|聊到|聊了|谈到|终于(?:知道|明白|懂|搞懂|弄懂)|明白了|懂了|记录了|描述|回忆|介绍了)"
-    r"[^,。!?;:\n]{0,10}{HOW}[^,。!?;:\n]*(?=[,。!;\n]|$)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +79,7 @@ class _Finding:
     words: str
 
     def reason(self) -> str:
-        words = self.words.strip(" ,.?!。:;")
+        words = self.words.strip(" ,.?!。:;") or self.words
         shown = words if len(words) <= _SHOWN_CHARS else words[:_SHOWN_CHARS].rstrip() + "…"
         return f'{self.name}: "{shown}"'
 
@@ -150,18 +144,24 @@ def _stands_alone(sentence: str) -> bool:
 
 
 def _sentences(own: str) -> list[str]:
-    found = [sentence.strip()[-_SENTENCE_CHARS:] for sentence in _SENTENCE.findall(own)]
+    found = [sentence.strip().rstrip(_STOPS)[-_SENTENCE_CHARS:] for sentence in _SENTENCE.findall(own)]
     return [sentence for sentence in found if _LETTER.search(sentence)][-_MOST_SENTENCES:]
 
 
 def _set_aside(own: str) -> str:
     """Without what is quoted, given to be translated or corrected, or told of others: none of it is the writer's own need."""
-    given = _GIVEN_TEXT.search(own)
+    given = compiled(GIVEN_TEXT).search(own)
     if given:
         own = own[: given.end()]
     unquoted = _QUOTED.sub("□", own)
     own = unquoted if _LETTER.search(unquoted) else own
-    return "\n".join(compiled(_REPORT).sub(lambda match: match.group(0)[:1] if match.group(0)[0] in ",:。!?;." else "", line) for line in own.split("\n"))
+    return "\n".join(compiled(REPORTS).sub(_opening_mark, line) for line in own.split("\n"))
+
+
+def _opening_mark(report: re.Match[str]) -> str:
+    """The comma or stop before a report stays, so that what stands around it does not run together."""
+    first = report.group(0)[0]
+    return first if first in ",:。!?;." else ""
 
 
 class _Marks:
@@ -170,11 +170,12 @@ class _Marks:
     def __init__(self, sentence: str, areas: Areas) -> None:
         self.sentence = sentence
         self.areas = ", ".join(found_in(areas, sentence))
-        self.of = cache(self._of)
+        self._words: dict[str, str | None] = {}
 
-    def _of(self, cues: tuple[Cue, ...]) -> dict[str, str]:
-        found = {cue.name: cue.search(self.sentence) for cue in cues}
-        return {name: words for name, words in found.items() if words is not None}
+    def words(self, cue: Cue) -> str | None:
+        if cue.name not in self._words:
+            self._words[cue.name] = cue.search(self.sentence)
+        return self._words[cue.name]
 
 
 def _findings(*marks: _Marks, far: bool) -> tuple[_Finding, ...]:
@@ -182,11 +183,12 @@ def _findings(*marks: _Marks, far: bool) -> tuple[_Finding, ...]:
     found = [_Finding(AREA, Side.LEAN, AREA_WEIGHT, named)] if named else []
     _add(found, NEEDS, marks)
     _add(found, LEANINGS, marks)
+    if far and _sum(found) < THRESHOLD:
+        return tuple(found)
     if not any(finding.side is Side.NEED for finding in found):
         _add(found, MOODS, marks)
-    if found:
-        _add(found, AGAINST, marks)
-    if far and found:
+    _add(found, AGAINST, marks)
+    if far:
         found.append(_Finding("stands far from the end", Side.AGAINST, _FAR_WEIGHT, marks[-1].sentence))
     return tuple(found)
 
@@ -194,6 +196,8 @@ def _findings(*marks: _Marks, far: bool) -> tuple[_Finding, ...]:
 def _add(found: list[_Finding], cues: tuple[Cue, ...], marks: tuple[_Marks, ...]) -> None:
     """Adds those of ``cues`` that the sentences have, in their order: a class may need one that was found before it."""
     for cue in cues:
-        words = [each.of(cues)[cue.name] for each in marks if cue.name in each.of(cues)]
-        if words and (not cue.beside or any(finding.name == cue.beside for finding in found)):
+        if cue.beside and all(finding.name != cue.beside for finding in found):
+            continue
+        words = [each for each in (mark.words(cue) for mark in marks) if each is not None]
+        if words:
             found.append(_Finding(cue.name, cue.side, cue.weight, words[-1]))

@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from vaultbrain.index.fold import fold
+from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG
 from vaultbrain.retrieve.summary import external_link, headline_of, summary_of
@@ -40,11 +40,12 @@ LEAST_CRITERIA = 2
 #: that no memo holds.
 SCORE_SHARE, COSINE_SHARE, SUBJECT_SHARE = 0.6, 0.4, 0.1
 #: The least nearness. One tick of 有用 or 不要再提 on a tag's memos moves it by ``LIKING_STEP``, all of them by ``MAX_LIKING``.
-BAR, LIKING_STEP, MAX_LIKING = 0.44, 0.02, 0.08
+BAR, LIKING_STEP, MAX_LIKING = 0.43, 0.02, 0.08
 #: The least nearness where there is no cosine: words prove less, so more of the subject must stand there.
 BAR_OF_WORDS, LEAST_SUBJECT_OF_WORDS = 0.28, 0.65
-#: How much of the subject must stand there, unless the meaning alone is as near as ``SURE_COSINE``.
-LEAST_SUBJECT, SURE_COSINE = 0.4, 0.5
+#: How much of the subject must stand in a strong memo and in a related one, unless the meaning alone is as near as
+#: ``SURE_COSINE``.
+LEAST_SUBJECT, LEAST_SUBJECT_RELATED, SURE_COSINE = 0.4, 0.6, 0.5
 #: The least cosine of a memo that shares a single word with the query: the same word may be said of anything.
 LEAST_OF_ONE_WORD = 0.33
 #: A word of another language or a synonym, against 1 for the subject's own word.
@@ -114,10 +115,13 @@ _ASK_PATTERNS = {name: re.compile(pattern) for name, pattern in _ASKS.items()}
 _ASKING_WORDS = frozenset(
     "参考 整理 方案 办法 规则 方法 规划 策略 恢复 清单 做法 选择 计划 流程 步骤 准备 优化 评价 结构 检查 素材 处理 调整 安排"
     " 框架 比较 对比 案例 决策 决定 取舍 例子 灵感 顺序 优先级 下一步 对照 排查 清理 设计 管理 经验 建议 笔记 记录 标准 工具"
-    " 资源 模板 思路 技巧 要点 原因 问题 效果 区别 优缺点 怎么 如何 文章 内容 东西 团队 现成"
+    " 资源 模板 思路 技巧 要点 原因 问题 效果 区别 优缺点 怎么 如何 文章 内容 东西 团队 现成 写法 用法 心得 套路 手册 阶段 动作"
     " sop workflow framework process steps step checklist list case cases study examples example planning plan strategy decision"
     " compare comparison guide tips notes note approach method methods best way ideas idea".split()
 )
+
+
+_ASKING_TAIL = re.compile(rf"(?<=..)(?:{'|'.join(sorted(filter(is_cjk, _ASKING_WORDS), key=lambda word: (-len(word), word)))})+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +224,8 @@ def _beside_others(verdict: Verdict, shown: Sequence[Verdict], limit: int) -> st
     """Why it is held although it could be mentioned alone."""
     if len(shown) >= limit:
         return f"{limit} better ones are mentioned"
+    if shown and verdict.candidate.label != STRONG:
+        return "only related, and a better one is mentioned"
     if shown and verdict.points < SECOND_SHARE * shown[0].points:
         return "far behind the best one"
     if any(_are_alike(verdict.candidate.memo.content, other.candidate.memo.content) for other in shown):
@@ -280,9 +286,17 @@ class _Subject:
 
 
 def subject_terms(query: Sequence[str]) -> tuple[str, ...]:
-    """The terms that name what is spoken of; all of them when every one only says what is wanted."""
-    named = tuple(term for term in query if fold(term) not in _ASKING_WORDS)
-    return named or tuple(query)
+    """The terms that name what is spoken of, without the asking words that Chinese writes at their end (备份方案 → 备份).
+
+    All of the terms when every one only says what is wanted.
+    """
+    named = [_without_asking(term) for term in query if fold(term) not in _ASKING_WORDS]
+    return tuple(dict.fromkeys(term for term in named if len(term) > 1 or not is_cjk(term))) or tuple(query)
+
+
+def _without_asking(term: str) -> str:
+    tail = _ASKING_TAIL.search(fold_keeping_offsets(term))
+    return term[: tail.start()] if tail and is_cjk(term) else term
 
 
 def _subject(candidate: Candidate, query: Sequence[str]) -> _Subject:
@@ -331,7 +345,8 @@ def _too_far(candidate: Candidate, subject: _Subject, nearness: float, liking: M
 def _is_on_subject(candidate: Candidate, subject: _Subject) -> bool:
     if candidate.cosine is None:
         return subject.share >= LEAST_SUBJECT_OF_WORDS
-    return subject.share >= LEAST_SUBJECT or candidate.cosine >= SURE_COSINE
+    least = LEAST_SUBJECT if candidate.label == STRONG else LEAST_SUBJECT_RELATED
+    return subject.share >= least or candidate.cosine >= SURE_COSINE
 
 
 def _liked(memo: Memo, liking: Mapping[str, float]) -> float:

@@ -53,6 +53,7 @@ _ANY_MARK = re.compile(r"\[.?\]")
 _TICKED = frozenset("xX✓✔√☑")
 #: What editors and plugins put behind a task: dates with their signs, a block id, a full stop.
 _BEHIND_LABEL = re.compile(r"\s*(?:[✅❌➕📅⏳🛫🔁].*|\^[\w-]+|[。.!！]+)?\s*$")
+_LAST_CHARACTER = 0x10FFFF  # Unicode
 _ESCAPED_CHARACTER = re.compile(r"-([0-9a-f]+)-")
 
 
@@ -249,7 +250,7 @@ def _memo_of(line: str) -> str:
 def _memo_id(anchor: str) -> str:
     """The inverse of ``anchor_id``."""
     coded = anchor.removeprefix("m").rpartition("-")[0]
-    return _ESCAPED_CHARACTER.sub(lambda found: chr(int(found[1], 16)), coded)
+    return _ESCAPED_CHARACTER.sub(lambda found: chr(min(int(found[1], 16), _LAST_CHARACTER)), coded)
 
 
 def _box(line: str) -> list[tuple[str, bool]]:

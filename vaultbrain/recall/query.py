@@ -54,7 +54,8 @@ _BEHIND = 0.8
 
 _SAYS_TROUBLE = re.compile(
     r"又[^，]{0,4}了|不肯|不愿|不爱|就是不|嫌|老是?[^，]{1,3}不|对不上|不动|不了|出错|报错|失败|坏了|满了|高了|卷了|疼|痛|失眠|怎么办|"
-    r"超时|闪退|被[拒封罚退]|太[慢大长多]|\b(?:keeps?|failing|fails|broken|stuck|crash\w*|error|timing out|slow)\b"
+    r"超时|闪退|被[拒封罚退]|太[慢大长多]|\b(?:keeps?|failing|fails|broken|stuck|crash\w*|error|timing out|slow|"
+    r"i (?:just |accidentally |almost )?(?:broke|committed|deleted|lost|overwrote|pushed|removed))\b"
 )
 _SAYS_WORK = re.compile(
     r"(?<![一你])在(?:写|做|整理|搭|学|准备|弄|改|研究|看|读|用|给)|(?:要|想|打算|准备)(?:给|做|写|带|搭|换|装|学|改|办|去)|"
@@ -189,8 +190,13 @@ def _nearness(clauses: Sequence[Clause], place: int) -> float:
 
 
 def _trimmed(view: _View, term: Term) -> Term:
-    """Without the words at its end that nothing speaks for, where something speaks for those before: they say what it did."""
+    """Without the words at its end that nothing speaks for, where something speaks for those before: they say what it did.
+
+    Not behind a name, which they are about: SEO 旧文翻新.
+    """
     words = list(term.words)
+    if len(set(map(is_cjk, words))) > 1:
+        return term
     while len(words) > 1 and view.worth(words[-1]) <= _CHINESE:
         words.pop()
     if view.worth(words[-1]) <= _CHINESE:

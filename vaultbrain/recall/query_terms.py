@@ -28,6 +28,7 @@ from vaultbrain.recall.query_words import (
     SUFFIXES,
 )
 from vaultbrain.retrieve.lexicon import load_lexicon
+from vaultbrain.retrieve.stems import stem_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,7 +65,10 @@ _FETCHED = re.compile(r"(?<=..)(?:[找翻调捞挖]出来?|拿出来|[找拿]来
 #: What people do in a story.
 _ACTS = re.compile(r"[问说叫让催喊笑骂还又也都在老非]")
 _CJK = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(rf"(?P<chinese>[{_CJK}]+)|[^\W_{_CJK}](?:[^\W{_CJK}]|[+#.\-'’/](?=[^\W_{_CJK}])|[+#](?![^\W_]))*")
+_RUN = re.compile(
+    rf"(?P<chinese>[{_CJK}]+)|\b(?:back(?:ed|ing)? up|roll(?:ed|ing)? back)\b|"
+    rf"[^\W_{_CJK}](?:[^\W{_CJK}]|[+#.\-'’/](?=[^\W_{_CJK}])|[+#](?![^\W_]))*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,10 @@ def terms_of(folded: str, clause: Clause, is_word: IsWord | None) -> list[Term]:
 
 @lru_cache(maxsize=4096)
 def is_subject(word: str) -> bool:
-    """Whether people keep notes on it: it is in the lexicon, in the words of either region, or among ``OTHER_WORDS``."""
-    return word in _subjects() or (is_cjk(word) and fold(in_other_region(word)) in _subjects())
+    """Whether people keep notes on it: the lexicon has it, in any form and in the words of either region, or ``OTHER_WORDS``."""
+    if is_cjk(word):
+        return word in _subjects() or fold(in_other_region(word)) in _subjects()
+    return word in _subjects() or stem_phrase(word) in load_lexicon().by_stem
 
 
 def _end_of_interest(folded: str, clause: Clause) -> int:

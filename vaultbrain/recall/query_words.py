@@ -20,8 +20,8 @@ INTENTS = _words("""
 设置 时间表 日程表 排查 诀窍 要点 口诀 手册 指引 决策 优先级 选型 攻略 食谱 配方 公式 写法 用法 话术 套路 行程 灵感 复盘 取舍
 判断 想法 问题 分工 练习 workflow workflows plan plans planning case cases step steps checklist checklists template templates
 framework frameworks strategy strategies comparison comparisons example examples guide guides runbook routine routines sop
-recipe recipes tips tricks order list lists ideas priority priorities schedule schedules settings setup rules outline tutorial
-inspiration reference references pros cons
+recipe recipes tips tricks order list lists ideas priority priorities schedule schedules settings setup rules outline
+structure process tutorial inspiration reference references pros cons
 """)
 
 #: Chinese of no subject by itself: grammar, time, number, degree, judgement, and the verbs of doing, saying, having and finding.
@@ -29,22 +29,22 @@ _GRAMMAR = """
 我 你 您 他 她 它 我们 你们 他们 她们 它们 咱 咱们 自己 我自己 大家 别人 人家 人 谁 有人 每个人 某人 那个谁 谁谁 本人 俺 们
 家的 这 那 哪 这个 那个 哪个 这些 那些 哪些 这种 那种 哪种 这样 那样 这么 那么 这儿 那儿 这里 那里 哪里 哪儿 这东西 那东西
 这事 那事 这回 那回 这次 那次 上次 下次 上回 下回 这篇 那篇 这条 那条 这套 那套 那几个 这几个 那几条 那几页 这边 那边 其中
-其他 其它 另外 另 别的 某 各 每 每次 每个 什么 什么样 什么样的 什么的 啥 怎么 怎样 怎么样 怎么办 怎么做 怎么写 怎么弄 怎么说呢
-如何 为什么 为何 为啥 咋 咋办 哪天 几 多少 多久 几个 几条 几招 几次 几种 几部 几天 的 地 得 了 着 过 是 不是 是不是 在 于 有
-没有 没 无 不 非 未 别 莫 勿 和 与 跟 同 及 以及 或 或者 还是 而 而且 并 并且 但 但是 可是 可 不过 然而 却 只是 因为 因 所以
-于是 如果 要是 若 的话 虽然 尽管 即使 就算 既然 既 无论 不管 除了 除 关于 有关 对于 对 把 被 让 给 叫 使 令 向 往 朝 从 自
-自从 由 由于 按 按照 照 照着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当 当时 等 等等 之类 之类的 左右 一样 似的 一般
-一边 一下 一下子 一点 一点点 一些 有点 有点儿 有些 有的 也 都 就 就是 才 又 再 再说 还 还有 还要 已 已经 曾 曾经 正 正在 刚
-刚刚 刚才 刚好 马上 立刻 立马 赶紧 赶快 快 快要 将 将要 先 然后 接着 最后 终于 结果 最终 一直 总 总是 老是 老 常 常常 经常
-往往 通常 平时 偶尔 有时 有时候 从来 从不 突然 忽然 居然 竟然 竟 果然 当然 其实 实际上 究竟 到底 反正 反而 明明 偏偏 偏 幸好
-好在 幸亏 可惜 毕竟 至少 起码 最多 大概 大约 差不多 几乎 可能 也许 或许 恐怕 应该 应当 该 必须 一定 肯定 真的 真 确实 的确
-简直 尤其 特别 非常 十分 很 挺 蛮 太 超 超级 倒 倒是 没法 无法 当场 当下 一宿 最 更 更加 越 越来越 越想越 极 极了 比较 相当 多
-多么 好多 很多 许多 不少 一堆 一批 一大堆 所有 全部 全 整 整个 整整 完全 根本 彻底 光 光是 只 只有 只要 只好 仅 仅仅 单 单单
-共 一共 总共 重新 再次 一起 一块 一同 互相 亲自 随便 随手 顺便 顺手 特意 专门 故意 狠狠 好好 慢慢 渐渐 悄悄 偷偷 默默 老老实实
-认真 仔细 直接 间接 分别 各自 一一 逐个 如此 甚至 连 即 便 皆 均 尚 仍 仍然 依然 依旧 并非 而是 不仅 不但 吗 呢 吧 啊 呀 哇 啦
-哦 噢 喔 嘛 么 哈 嘞 咯 呗 耶 哎 唉 嗯 呃 额 诶 欸 哼 嘿 嗨 呵 哟 唔 嘘 罢了 而已 来着 算了 好了 罢 嘻嘻 哈哈 哈哈哈 呵呵 嘿嘿
-呜呜 里 里面 上 上面 下 下面 中 中间 内 外 外面 前 前面 后 后面 左 右 左边 右边 旁 旁边 之 之中 之间 以上 以下 以内 以外 以来
-附近 其
+其他 其它 另外 另 别的 某 各 每 每次 每个 什么 什么样 什么时候 什么地方 什么东西 多个 什么样的 什么的 啥 怎么 怎样 怎么样
+怎么办 怎么做 怎么写 怎么弄 怎么说呢 如何 为什么 为何 为啥 咋 咋办 哪天 几 多少 多久 几个 几条 几招 几次 几种 几部 几天 的 地
+得 了 着 过 是 不是 是不是 在 于 有 没有 没 无 不 非 未 别 莫 勿 和 与 跟 同 及 以及 或 或者 还是 而 而且 并 并且 但 但是 可是
+可 不过 然而 却 只是 因为 因 所以 于是 如果 要是 若 的话 虽然 尽管 即使 就算 既然 既 无论 不管 除了 除 关于 有关 对于 对 把 被
+让 给 叫 使 令 向 往 朝 从 自 自从 由 由于 按 按照 照 照着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当 当时 等 等等
+之类 之类的 左右 一样 似的 一般 一边 一下 一下子 一点 一点点 一些 有点 有点儿 有些 有的 也 都 就 就是 才 又 再 再说 还 还有
+还要 已 已经 曾 曾经 正 正在 刚 刚刚 刚才 刚好 马上 立刻 立马 赶紧 赶快 快 快要 将 将要 先 然后 接着 最后 终于 结果 最终 一直
+总 总是 老是 老 常 常常 经常 往往 通常 平时 偶尔 有时 有时候 从来 从不 突然 忽然 居然 竟然 竟 果然 当然 其实 实际上 究竟 到底
+反正 反而 明明 偏偏 偏 幸好 好在 幸亏 可惜 毕竟 至少 起码 最多 大概 大约 差不多 几乎 可能 也许 或许 恐怕 应该 应当 该 必须
+一定 肯定 真的 真 假的 确实 的确 简直 尤其 主要 任何 市面上 特别 非常 十分 很 挺 蛮 太 超 超级 倒 倒是 没法 无法 当场 当下
+一宿 最 更 更加 越 越来越 越想越 极 极了 比较 相当 多 多么 好多 很多 许多 不少 一堆 一批 一大堆 所有 全部 全 整 整个 整整 完全
+根本 彻底 光 光是 只 只有 只要 只好 仅 仅仅 单 单单 共 一共 总共 重新 再次 一起 一块 一同 互相 亲自 随便 随手 顺便 顺手 特意
+专门 故意 狠狠 好好 慢慢 渐渐 悄悄 偷偷 默默 老老实实 认真 仔细 直接 间接 分别 各自 一一 逐个 如此 甚至 连 即 便 皆 均 尚 仍
+仍然 依然 依旧 并非 而是 不仅 不但 吗 呢 吧 啊 呀 哇 啦 哦 噢 喔 嘛 么 哈 嘞 咯 呗 耶 哎 唉 嗯 呃 额 诶 欸 哼 嘿 嗨 呵 哟 唔
+嘘 罢了 而已 来着 算了 好了 罢 嘻嘻 哈哈 哈哈哈 呵呵 嘿嘿 呜呜 里 里面 上 上面 下 下面 中 中间 内 外 外面 前 前面 后 后面 左
+右 左边 右边 旁 旁边 之 之中 之间 以上 以下 以内 以外 以来 附近 其
 """
 _TIME_AND_NUMBER = """
 今天 昨天 明天 前天 后天 今晚 昨晚 明晚 今早 昨夜 早上 上午 中午 下午 晚上 夜里 半夜 凌晨 清晨 傍晚 深夜 大半夜 一早 一大早 早
@@ -138,8 +138,8 @@ ASIDES = _words("""
 鼻子 眼睛 眼皮 嘴 嘴巴 脸 头 头发 头皮 头疼 头痛 牙 耳朵 肩膀 屁股 胃 心脏 血压 汗 眼泪 感冒 发烧 咳嗽 喷嚏 黑眼圈 天气 太阳
 下雨 大雨 雨 雪 下雪 风 刮风 台风 雾 雾霾 阴天 晴天 闷热 降温 空调 窗外 彩虹 月亮 咖啡 茶 奶茶 啤酒 酒 酒桌 火锅 烧烤 外卖
 泡面 零食 蛋糕 饭 早饭 午饭 晚饭 夜宵 面包 水 饮料 可乐 冰淇淋 水果 三明治 披萨 聚餐 聚会 饭局 酒局 狗 猫 鸟 蚊子 公交 地铁
-捷运 出租车 飞机 高架 堵车 红绿灯 电梯 超市 电话 短信 微信 群里 群聊 朋友圈 快递 包裹 门铃 电铃 电钻 闹钟 沙发 被子 床 枕头
-键盘 耳机 直升机 短视频 抖音 八卦 热搜 电视 预告 广告 会议 早会 周会 例会 流水账 投诉 白眼 长灰尘 灰尘
+捷运 出租车 飞机 高架 堵车 红绿灯 电梯 超市 电话 短信 微信 手机 群里 群聊 朋友圈 快递 包裹 门铃 电铃 电钻 闹钟 沙发 被子 床
+枕头 键盘 耳机 直升机 短视频 抖音 八卦 热搜 电视 预告 广告 会议 早会 周会 例会 流水账 投诉 白眼 长灰尘 灰尘
 """)
 
 _ENGLISH_GRAMMAR = """
@@ -179,21 +179,21 @@ finds found finding search searching searched dig digging dug pull pulling pulle
 tell tells told telling say says said saying talk talks talked talking ask asks asked asking answer answered know knows knew
 known think thinks thinking thought remember remembers remembered remembering forget forgot forgotten remind reminded write
 wrote written note notes memo memos noted jot jotted save saved saving bookmark bookmarked collect collected clip clipped
-store stored record recorded sum learn learned learnt read reading reread noting revisit trick tricks review reviewing reuse
-check checking checked compare comparing sort start started starting starts begin began stop stopped finish finished end ended
-happen happened happens seem seems seemed stay stayed sit sat sitting stand stood stare stared staring walk wait waited
-waiting turn turned turns leave left leaving lose loses losing become became stuff call called help helping helped fix fixing
-touch touched sign signed eat ate eaten eating drink drank sleep slept sleeping wake woke died die dies dying judge judging
-judged flooded knocked killing mean means meant wondering figure figured deal dealing handle handling mess messed messing
-supposed about able nothing open opened closed close my mine mom dad mother father wife husband sister brother son daughter
-kid kids boss colleague colleagues coworker coworkers neighbour neighbor neighbours neighbors friend friends teacher landlord
-lawyer doctor guy guys people person folks family everyone aunt uncle grandma grandpa roommate client clients manager editor
-idea clue way ways honest gist question questions point thing part parts story case argument deadline again
+store stored record recorded sum learn learned learnt read reading reread noting revisit trick tricks reuse check checking
+checked compare comparing sort start started starting starts begin began stop stopped finish finished end ended happen
+happened happens seem seems seemed stay stayed sit sat sitting stand stood stare stared staring walk wait waited waiting turn
+turned turns leave left leaving lose loses losing become became stuff call called help helping helped fix fixing touch touched
+sign signed eat ate eaten eating drink drank sleep slept sleeping wake woke died die dies dying judge judging judged flooded
+knocked killing mean means meant wondering figure figured deal dealing handle handling mess messed messing supposed about able
+nothing open opened closed close my mine mom dad mother father wife husband sister brother son daughter kid kids boss
+colleague colleagues coworker coworkers neighbour neighbor neighbours neighbors friend friends teacher landlord lawyer doctor
+guy guys people person folks family everyone aunt uncle grandma grandpa roommate client clients manager editor idea clue way
+ways honest gist question questions point thing part parts story case argument deadline again
 """
 #: Dropped but before a word of the subject that is asked for: low light settings, long run plan.
 ENGLISH_ADJECTIVES = _words("""
 big hard easy tiny huge long short high low small cold hot warm slow fast quick deep dark dry wet light heavy soft open daily
-weekly zero
+weekly monthly yearly zero
 """)
 #: Dropped but behind a word that is kept: screen time, day planning.
 ENGLISH_GENERAL_NOUNS = _words("time times day days week part parts point points case question questions story night morning")

@@ -17,6 +17,8 @@ _CODE_SHARE = 0.12
 _KEYED_LINES = 2
 #: Times of day, or amounts with a unit, that make a line a log line.
 _LOG_MARKS = 2
+#: A record has few words for each of its marks; a diary tells what happened between them.
+_WORDS_PER_MARK = 10
 #: Characters of a line that show its shape.
 _LINE_CHARS = 160
 #: Characters that are no text: controls, and U+FFFD for what could not be read.
@@ -33,10 +35,12 @@ _CODE = re.compile(
         |while\s?\(|for\s?\(|for\s\w+\sin\s.*:|if\s?\(.*\)|if\s.*:$|switch|using|package|\#include|struct|enum|interface|print|echo|export|alias|select\s.*\sfrom
         |insert\sinto|update\s\w+\sset|create\stable|delete\sfrom|drop\stable|alter\stable|with\sopen|@\w+)\b.*[(){};:=*$]
     | ^\s*(?:select\b.*\bfrom|insert\sinto|create\stable|delete\sfrom|alter\stable|\#!\s?/|\#include|<\?xml|<!doctype)\b
-    | ^\s*(?:[$>%\#]\s+)?(?:sudo\s+)?(?:git|npm|npx|yarn|pnpm|docker|docker-compose|kubectl|pip|pip3|uv|python3?|node|cargo|go|make|curl|wget|ssh|scp|rsync|cd|ls|rm|cp|mv|mkdir|cat|grep
+    | ^\s*(?:[$>%\#]\s+)?(?:sudo\s+)?(?:git|npm|npx|yarn|pnpm|docker|docker-compose|kubectl|pip|pip3|uv|python3?|node
+        |cargo|go|make|curl|wget|ssh|scp|rsync|cd|ls|rm|cp|mv|mkdir|cat|grep
         |sed|awk|apt|apt-get|brew|systemctl|journalctl|chmod|chown|tar|ffmpeg|restic|borg|export|echo|tail|head|find|ps|kill)\s(?:\S+\s+)*?(?:-{1,2}\w|["'./~$]|\S+[./=@:]\S)
     | ^\s*<[/!]?[a-z][^>]*>.*(?:>|$) | ^\s*(?:[{}\[\]();,]+|["'][^"']+["']\s*:.*|["'][^"']*["'],?)\s*$ | ^\s*[\[{].*[\]}][,;]?\s*$
-    | ^[-dlbcps][-rwxst]{9}[.+@]?\s | ^total\s\d+$ | ^\s*\[[\w.\s:"-]+\]\s*$ | ^[\w.-]+\s*=\s*\S.*$ | [;{]\s*$ | =>|->\s|\w+\(\S*\)\s*[;{]|&&|\|\||:=|!=|==|\+=|::\w
+    | ^[-dlbcps][-rwxst]{9}[.+@]?\s | ^total\s\d+$ | ^\s*\[[\w.\s:"-]+\]\s*$ | ^[\w.-]+\s*=\s*\S.*$
+    | [;{]\s*$ | =>|->\s|\w+\(\S*\)\s*[;{]|&&|\|\||:=|!=|==|\+=|::\w
     | ^(?:diff\s--git|index\s[0-9a-f]{6,}|@@\s|\+\+\+\s|---\s[ab/]) | ^[0-9a-f]{7,40}\s
     """,
     re.VERBOSE,
@@ -45,7 +49,8 @@ _OUTPUT = re.compile(
     r"""
     ^\s*(?:traceback\b|file\s"|at\s[\w$.<>]+\(|caused\sby:|exception\sin|during\shandling|npm\s(?:err|warn)|fatal:|panic:|goroutine\s\d|segmentation\sfault|stack\strace
         |(?:\[?\d{4}-\d\d-\d\d[t\s]\d\d:\d\d(?::\d\d)?[^\s]*\]?\s*)?\[?(?:error|warn|warning|info|debug|trace|critical|notice)\b[\]:\s(])
-    | ^\s*[\w.]*(?:error|exception|warning)\b(?::|\s\d|\s\() | ^\w{3}\s+\d+\s\d\d:\d\d:\d\d\s | ^\d{1,3}(?:\.\d{1,3}){3}\s | ^\s*\^+\s*$ | errno\b|exit\scode\s\d
+    | ^\s*[\w.]*(?:error|exception|warning)\b(?::|\s\d|\s\() | ^\w{3}\s+\d+\s\d\d:\d\d:\d\d\s
+    | ^\d{1,3}(?:\.\d{1,3}){3}\s | ^\s*\^+\s*$ | errno\b|exit\scode\s\d
     """,
     re.VERBOSE,
 )
@@ -57,12 +62,16 @@ _TICK = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*\[[ x/-]\]\s")
 _MARKS = re.compile(r"^(?:\s*(?:#{1,6}\s+|>+\s?|[-*+]\s+|\d{1,2}[.)]\s+))+")
 _INLINE = re.compile(r"\*\*|__|~~|==|`|\*(?=\S)|(?<=\S)\*|%%")
 _LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\n]*\)")
-_TIME = re.compile(r"(?<!\d)[0-2]?\d:[0-5]\d(?!\d)|(?<![\d.])\d{1,2}(?:am|pm)\b|[零一二三四五六七八九十\d]{1,3}点(?:半|\d+分?|一刻)?(?!\w?钱|儿|子|到)")
+_TIME = re.compile(
+    r"(?<!\d)[0-2]?\d:[0-5]\d(?!\d)|(?<![\d.])\d{1,2}(?:am|pm)\b|[零一二三四五六七八九十\d]{1,3}点(?:半|\d+分?|一刻)?(?!\w?钱|儿|子|到)"
+)
 _AMOUNT = re.compile(
     r"\d+(?:\.\d+)?\s?(?:km|kg|公里|公斤|斤|小时|分钟|杯|步|页|字|元|块|组|次|ml|l\b|min|mins|minutes|hours?|h\d*\b|kcal|大卡|卡|bpm|lbs?|steps|pages|miles?|reps|sets|cups?)"
     r"|\d+x\d+|\d+/\d+|(?:^|[,、;\s])[\u4e00-\u9fff]{1,4}\s?\d+(?:\.\d+)?(?=$|[,、;\s。])"
 )
-_DATED = re.compile(r"^\s*(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[/.月]\d{1,2}日?|(?:mon|tue|wed|thu|fri|sat|sun)\w*:|周[一二三四五六日天]:)\s*\S")
+_DATED = re.compile(
+    r"^\s*(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[/.月]\d{1,2}日?|(?:mon|tue|wed|thu|fri|sat|sun)\w*:|周[一二三四五六日天]:)\s*\S"
+)
 _MEAL = re.compile(r"(?:早餐|早饭|午餐|午饭|晚餐|晚饭|加餐|宵夜|breakfast|lunch|dinner|supper|snack)[^,。;\n]{0,16}")
 
 
@@ -119,7 +128,7 @@ def is_logged(line: str) -> bool:
         return False
     marks = len(_TIME.findall(line)) + len(_AMOUNT.findall(line)) + (1 if _DATED.match(line) else 0)
     words = len(_CHINESE.findall(line)) + len(re.findall(r"[a-z]{2,}", line))
-    return (marks >= _LOG_MARKS and words <= 10 * marks) or len(_MEAL.findall(line)) >= _LOG_MARKS
+    return any(count >= _LOG_MARKS and words <= _WORDS_PER_MARK * count for count in (marks, len(_MEAL.findall(line))))
 
 
 def _plain_code(line: str) -> str:

@@ -21,6 +21,7 @@ from vaultbrain.sync.plan import is_torn
 from vaultbrain.vault.memo_note import look_of, render_memo, standing_anchors
 from vaultbrain.vault.names import free_path, memo_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, Value, new_note, read_region, update_note
+from vaultbrain.vault.vault import FileMark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from vaultbrain.vault.memo_note import RenderedMemo
     from vaultbrain.vault.note import UpdatedNote
     from vaultbrain.vault.templates import Templates
-    from vaultbrain.vault.vault import FileMark, Vault
+    from vaultbrain.vault.vault import Vault
 
 #: Memos recorded, and notes written, between two commits. A kill costs at most one batch of rendering.
 MEMO_BATCH = 500
@@ -246,7 +247,7 @@ class Mirror:
             return self._written(memo, row, rendered, before, updated.entries)
         if self._vault.mark(row.path) != before:
             raise NoteBeingEdited(path=row.path, reason="it is being changed just now")
-        return self._written(memo, row, rendered, self._vault.replace(row.path, updated.text), updated.entries)
+        return self._written(memo, row, rendered, self._vault.replace(row.path, updated.text, known=_mark_of(row)), updated.entries)
 
     def _create(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
         text = new_note(rendered.properties, rendered.region)
@@ -330,6 +331,10 @@ def _is_made_from(base: str, other: str, standing: str) -> bool:
         return True
     lines, others, now = (Counter(filter(str.strip, text.split("\n"))) for text in (base, other, standing))
     return lines != others and lines - others <= now and all(now[line] <= lines[line] for line in others - lines)
+
+
+def _mark_of(row: NoteRow) -> FileMark:
+    return FileMark(row.size, row.mtime_ns)
 
 
 def _list_items(key: str, value: Value) -> list[str]:

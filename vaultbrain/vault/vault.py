@@ -103,9 +103,13 @@ class Vault:
         """Writes a new note. Raises ``FileExistsError`` when something stands there already, which stays as it is."""
         return self._write(path, text, replaces=False)
 
-    def replace(self, path: str, text: str) -> FileMark:
-        """Writes over a note of ours, on disk before this returns: the person's words stand in it too."""
-        self._spare(path)
+    def replace(self, path: str, text: str, *, known: FileMark | None = None) -> FileMark:
+        """Writes over a note of ours, on disk before this returns: the person's words stand in it too.
+
+        ``known`` is the file as some process of ours wrote it last: then nobody is typing in it.
+        """
+        if known is None or known != self.mark(path):
+            self._spare(path)
         return self._write(path, text, replaces=True)
 
     def own_mark(self, path: str) -> FileMark | None:
