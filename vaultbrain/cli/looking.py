@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from vaultbrain.cli.console import JsonOption, VaultOption, answer, answer_json, say
+from vaultbrain.watch.pulse import read_pulse
 from vaultbrain.wiring import open_brain
 from vaultbrain.words import counted, spoken_time
+
+if TYPE_CHECKING:
+    from vaultbrain.watch.pulse import WatchState
 
 
 def register(app: typer.Typer) -> None:
@@ -20,9 +25,10 @@ def register(app: typer.Typer) -> None:
 
 def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
     """Say what is mirrored and indexed, and how old that is."""
-    found = open_brain(vault).status()
+    brain = open_brain(vault)
+    found, watcher = brain.status(), read_pulse(brain.settings.state_folder)
     if as_json:
-        answer_json(found)
+        answer_json(found | {"watcher": asdict(watcher) | {"log": str(watcher.log)} if watcher else None})
         return
     age = "never" if found["age_s"] is None else f"{found['checked_at']} ({spoken_time(found['age_s'])} ago)"
     waiting = f"; {counted(found['memos_to_index'], 'memo')} without all vectors" if found["memos_to_index"] else ""
@@ -38,9 +44,27 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         f"model      {found['model']}",
         f"index      {found['vector_store']}" + (f", {counted(found['outbox'], 'change')} to tell it" if found["outbox"] else ""),
         f"state      {found['state_dir']}",
+        *_watcher_lines(watcher),
         *([f"note       {', '.join(special)}"] if special else []),
     ]
     answer("\n".join(lines))
+
+
+def _watcher_lines(watcher: WatchState | None) -> list[str]:
+    if watcher is None:
+        return ["watcher    never started (vaultbrain watch, or vaultbrain service install)"]
+    if not watcher.is_running:
+        return ["watcher    not running" + ("; the last one did not stop by itself" if watcher.has_crashed else "")]
+    beat = f", last sign of life {spoken_time(watcher.beat_age_s)} ago" if watcher.beat_age_s is not None else ""
+    lines = [f"watcher    process {watcher.pid} since {watcher.since}{beat}"]
+    asked = "never yet" if watcher.last_poll is None else f"{spoken_time(max(0.0, time.time() - watcher.last_poll))} ago"
+    next_poll = "" if watcher.next_poll is None else f", next in {spoken_time(max(0.0, watcher.next_poll - time.time()))}"
+    lines.append(f"           asked the server {asked}{next_poll}; {counted(watcher.queue, 'thing')} waiting")
+    if watcher.mode == "polling":
+        lines.append("           looks through the vault every few seconds: the system gives it no events (see its log)")
+    if watcher.errors:
+        lines.append(f"           {counted(watcher.errors, 'error')} since then, the last: {watcher.last_error}")
+    return [*lines, f"           log {watcher.log}"]
 
 
 _SPECIAL = (

@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import WriteFailed
+from vaultbrain.index.ticks import DISMISSED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-USEFUL, DISMISSED = "useful", "dismissed"
 
 SCHEMA = """
 CREATE TABLE recall_notes (for_note TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;

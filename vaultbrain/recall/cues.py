@@ -198,7 +198,7 @@ NEEDS = (
         | (?:还要|需要|要|该)(?:准备|注意|考虑)(?:些|点)?(?:什么|啥|哪些|东西) | 注意(?:些)?(?:什么|哪些)
         | {ASKED_HOW}(?:do(?:es)?|should|would|could|can|might|to|are|is|did|have)\b(?: {ME}\b)?(?! you\b(?: (?:doing|
             feeling|today|all|these)|\?|$)) | (?:figur\w+|work\w*|find\w*|sort\w*) out (?:exactly |just )?(?:is )?how
-        | worked out is how | wonder(?:ing)? how | curious how
+        | wonder(?:ing)? how | curious how
         | (?:not|\w*n't|no) (?:sure|know|clue|idea|understand|see)(?: yet| quite| exactly)?(?: of| about| on)? how\b
         | (?:want|like|love|need|trying) to (?:know|learn|see|understand|find out) how\b | (?:tell|show|teach) me how
         | question is how
@@ -313,7 +313,7 @@ NEEDS = (
         | 挑哪|用哪(?!里)|走哪(?:条|一|个)|押哪|投哪|买哪|换哪|砍哪|留哪|保哪|报哪|学哪|做哪|该哪
         | (?:哪些|哪个|哪件|哪块|哪项|哪一|哪条|哪几){GAP}{0,10}(?:该|应该|应|优先|先|值得|能砍|可以砍|必须|要留|留下|
             保留|放弃) | (?:取舍|抉择|权衡|拍板|定夺)(?:一下|上|时|\?|$) | (?:怎么|如何|怎样)(?:取舍|抉择|权衡|选|决定)
-        | 路到底 | 到底值 | \bshould (?:i|we|he|she|they|my|our|it|the)\b
+        | 到底值 | \bshould (?:i|we|he|she|they|my|our|it|the)\b
         | \b(?:is|are|was|would) (?:it|that|this|they|\w+ \w+|\w+) (?:really |still |even |actually )?worth\b
         | \bworth (?:it|the|doing|\w+ing)\b[^.]*\? | do (?:i|we) (?:really |actually |even )?(?:need|want|have) to
         | would you (?:rather|choose|go|pick|keep|take|recommend)
@@ -417,7 +417,7 @@ NEEDS = (
         | (?:哪里|哪儿|什么地方|哪一?步)(?:对不上|不对|出了?错|有问题|出问题|卡住|漏了)
         | (?:思路|头绪|脉络|线头|来龙去脉|条理|全貌){GAP}{0,8}(?:理|捋|串|整|乱|散|断|不清|拉|搭)
         | (?:帮我|一起|先){GAP}{0,10}(?:理|捋|盘|看)(?:一)?(?:理|捋|盘|看|下)
-        | (?:摆|列|写|摊|画|铺|拉)(?:出来|开|开来|一起)(?:看看|看清|再|想)
+        | (?:摆|列|写|摊|画|铺|拉)(?:出来|开|开来|一起),?(?:看看|看清|再|想)
         | (?:找|理|拎|抓)(?:找|出)?{GAP}{0,6}(?:主线|共性|共同点|规律|脉络|头绪)
         | 是不?是?(?:我|我的|我们|因为){GAP}{1,14}(?:错|不对|问题|不够)了?(?:吗|么|\?)
         | (?:我|也|有点)怀疑{GAP}{2,}(?:问题|不对|错|原因|不够|毛病)
@@ -547,7 +547,7 @@ LEANINGS = (
         r"""
         犹豫 | 纠结 | 拿不准 | 拿不定 | 举棋不定 | 两难 | 左右为难 | 卡住 | 卡在 | 卡壳 | 没头绪 | 没思路 | 没主意
         | 想不清 | 没想好 | 吃不准 | 不确定 | 没把握 | 顾虑 | 担心 | 没结论 | 来来回回 | 一团乱 | 没方向 | 摇摆 | 踌躇
-        | 困惑 | 迷茫 | 到底(?:该|要|值|应|怎) | 影响后面 | \bstuck\b(?! in) | struggling | unsure | hesitat\w+
+        | 困惑 | 迷茫 | 到底(?:该|要|值|应|怎) | \bstuck\b(?! in) | struggling | unsure | hesitat\w+
         | dilemma | confused about | afraid (?:that )?(?:i|we|it) | worried (?:that|about)
         """,
     ),
@@ -638,7 +638,7 @@ MOODS = (
         怎么(?:这么|那么|又|还|老|总|都|会(?!议)|可以|可能|能(?!够)|敢|好意思|就|偏偏|没|不(?!同)){GAP}{0,20}
         | (?:他|她|你|你们|他们|她们)(?:们)?(?:到底|究竟)?(?:为什么|为啥)
         | 为什么(?:他|她|你|人们?总|大人|大家|总有人|没人|偏|受伤|每个人|我这么|倒霉) | 何必 | 何苦 | 难道
-        | 为什么(?:会这样|要这样|偏偏|是我|非要|又是) | 说不上来为什么 | 不知道?为什么 | 谁(?:知道|让|叫|不想|不爱|还)
+        | 为什么(?:会这样|要这样|偏偏|是我|非要|又是) | 说不(?:上来|清|出)为什么 | 不知道?为什么 | 谁(?:知道|让|叫|不想|不爱|还)
         | \bwho cares\b | \bwho knows\b
         | \bwhy (?:is|does|do|must|can't|me|today)\b[^.?]{0,20}(?:me|everyone|life|people|always)\b
         | what(?:'s| is) wrong with (?:people|you|him|her|them|me|everyone|this world|humanity) | how is it only

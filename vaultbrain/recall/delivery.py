@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteUnreadable
-from vaultbrain.index.recalls import DISMISSED, LoggedCandidate, RecallRow
+from vaultbrain.index.recalls import LoggedCandidate, RecallRow
+from vaultbrain.index.ticks import DISMISSED
 from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, ticked_like, usefulness, with_ticks
 from vaultbrain.vault.names import free_path, recall_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, new_note, read_properties, read_region, update_note

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
-from vaultbrain.index.recalls import DISMISSED, USEFUL
+from vaultbrain.index.ticks import DISMISSED, USEFUL
 from vaultbrain.recall.areas import Areas
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from unicodedata import category
 from urllib.parse import quote
 
 from vaultbrain.index.fold import fold
+from vaultbrain.index.ticks import DISMISSED, USEFUL
 from vaultbrain.recall.wording import Words, in_all_languages, why_relevant
 from vaultbrain.retrieve.summary import host_of, original_link
 from vaultbrain.vault.markdown import anchor_id, escape_display, neutralise, wikilink
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 KIND = "recall"
 TAG = "vaultbrain/recall"
-USEFUL, DISMISSED = "useful", "dismissed"
 #: What the link to a memo's own address is called.
 OWN_LINK = "CFlow"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 #: A line with this share of Chinese is a sentence, whatever stands beside it. Share of the characters that are not blank.
 _CHINESE_SHARE = 0.3
-#: A line with this share of brackets and operators is code. Prose of 5,000 memos' lines stays below 0.08.
+#: A line with this share of brackets and operators is code. Share of all characters.
 _CODE_SHARE = 0.12
 #: Configuration has several such lines; a single ``word: text`` is how people write, too.
 _KEYED_LINES = 2
