@@ -83,7 +83,7 @@ def test_the_note_links_from_its_properties_and_shows_two_at_most(films: Home, p
 def test_ticks_are_read_kept_and_shown(films: Home, parts: DeliveryParts) -> None:
     """A tick survives the next mention without a clash; what was dismissed leaves, and nothing is asked of the person."""
     show(parts, "1")
-    tick(films, "1", "useful")
+    tick(films, "1", "Useful")
     row = read_back_at(parts, PATH)
     assert row
     assert row.for_note == FOR
@@ -92,19 +92,19 @@ def test_ticks_are_read_kept_and_shown(films: Home, parts: DeliveryParts) -> Non
     assert show_ticks(parts, FOR)
     assert "vb_useful: true" in text(films)
     show(parts, "2")
-    assert "[x] useful" in text(films)
+    assert "[x] Useful" in text(films)
     assert "warning" not in text(films)
-    tick(films, "2", "don't mention this again")
+    tick(films, "2", "Do not bring this up again")
     show(parts, "3")
     assert parts.shelf.dismissed() == {"2"}
     assert "m2-1" not in text(films)
-    assert "[x] useful" in text(films)
+    assert "[x] Useful" in text(films)
 
 
 def test_an_unticked_box_takes_it_back(films: Home, parts: DeliveryParts) -> None:
     """As if it had never been ticked."""
     show(parts, "1")
-    tick(films, "1", "useful")
+    tick(films, "1", "Useful")
     assert read_back_at(parts, PATH)
     (films.vault / PATH).write_text(text(films).replace("[x]", "[ ]"), encoding="utf-8")
     assert read_back_at(parts, PATH)
@@ -132,7 +132,7 @@ def test_a_foreign_file_of_its_name_is_never_written(films: Home, parts: Deliver
 def test_a_note_of_a_lost_catalog_is_taken_up(films: Home, parts: DeliveryParts) -> None:
     """With its ticks; no second note is made."""
     show(parts, "1")
-    tick(films, "1", "useful")
+    tick(films, "1", "Useful")
     for file in films.state.glob("catalog*"):
         file.unlink()
     films.brain().sync()
@@ -156,7 +156,7 @@ def test_a_kill_between_row_and_file_heals(films: Home, parts: DeliveryParts, ca
 def test_a_moved_note_keeps_what_was_mentioned_for_it(films: Home, parts: DeliveryParts) -> None:
     """Also its recall note and its ticks."""
     show(parts, "1")
-    tick(films, "1", "useful")
+    tick(films, "1", "Useful")
     read_back_at(parts, PATH)
     parts.shelf.follow(FOR, "Archive/day.md")
     assert parts.shelf.mentioned_for("Archive/day.md") == {"1"}
@@ -217,7 +217,7 @@ def test_a_recall_note_that_is_being_edited_is_left_alone(films: Home, parts: De
     from vaultbrain.errors import NoteBeingEdited
 
     show(parts, "1")
-    tick(films, "1", "useful")
+    tick(films, "1", "Useful")
     read_back_at(parts, PATH)
     careful = DeliveryParts(parts.shelf, Folder(films.vault, spare_s=30), parts.folder, parts.transaction, parts.lock)
     with pytest.raises(NoteBeingEdited):

@@ -89,6 +89,7 @@ def _span(text: str) -> tuple[str, str]:
     if not match:
         raise ValueError(f"dates: {text} is no time such as 2026-01..2026-03")
     first, last = match[1], match[5] or match[1]
+    _day_after(first)  # to see that it is in the calendar
     return first, _day_after(last)
 
 
@@ -97,6 +98,7 @@ def _day_after(text: str) -> str:
     try:
         if day:
             return (date(year, month, day) + timedelta(days=1)).isoformat()
+        date(year, month or 1, 1)
         return f"{year + month // 12:04}-{month % 12 + 1:02}" if month else f"{year + 1:04}"
     except (ValueError, OverflowError):
         raise ValueError(f"dates: {text} is not in the calendar") from None

@@ -52,10 +52,11 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
             read_back(parts, known)
         mentions = _kept(parts, known, mention)
         standing = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
+        standing = replace(standing, path=_path(parts, standing))
         region, properties = _rendered(parts, standing, language)
         with parts.transaction():
-            parts.shelf.write_note(replace(standing, path=_path(parts, standing), intended=region))
-        written = _write(parts, replace(standing, path=_path(parts, standing)), region, properties)
+            parts.shelf.write_note(replace(standing, intended=region))
+        written = _write(parts, standing, region, properties)
         with parts.transaction():
             parts.shelf.write_note(written)
             parts.shelf.write_mentions(row.for_note, [mention.memo_id], row.created[:10])
@@ -89,7 +90,8 @@ def _path(parts: DeliveryParts, row: RecallRow) -> str:
     usual = f"{parts.folder}/{name}.md"
     if parts.vault.mark(usual) and _is_for(parts, usual, row.for_note):
         return usual
-    taken = parts.vault.names_in(parts.folder) | {same_name(other.path) for other in parts.shelf.notes()}
+    others = (other.path for other in parts.shelf.notes() if other.for_note != row.for_note)
+    taken = parts.vault.names_in(parts.folder) | {same_name(path) for path in others}
     return free_path(parts.folder, name, taken)
 
 

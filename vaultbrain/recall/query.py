@@ -40,17 +40,21 @@ _MAX_OF_NEED, _MAX_OF_CONTEXT, _ENOUGH = 6, 3, 6
 # All weights were fitted on the 30 development texts of memobench and half of tests/data/query-more.json.
 
 #: A word from around the need has to weigh so much; less where the need has hardly any words, or where there is no need.
-_LEAST, _LEAST_FOR_BARE_NEED, _LEAST_WITHOUT_NEED = 0.5, 0.42, 0.3
+_LEAST, _LEAST_FOR_BARE_NEED, _LEAST_WITHOUT_NEED = 0.5, 0.5, 0.4
 #: What a word is worth around the need: a name, an English word, a Chinese word, an intent, a person or a dish.
-_NAME, _ENGLISH, _CHINESE, _INTENT, _ASIDE = 1.1, 0.15, 0.3, 0.85, 0.1
+_NAME, _ENGLISH, _CHINESE, _INTENT, _ASIDE = 1.1, 0.25, 0.35, 0.85, 0.1
 #: What is added: said again, a subject of notes, shares a character with the need, stands beside a name, each word of a term.
-_AGAIN, _SUBJECT, _KIN, _BESIDE_NAME, _EACH_WORD = 0.5, 0.3, 0.25, 0.2, 0.1
+_AGAIN, _SUBJECT, _KIN, _BESIDE_NAME, _EACH_WORD = 0.5, 0.3, 0.3, 0.2, 0.1
+#: What the memos add: it stands in one with a word of the need, in any, in none; a word in more than this share of them is no subject.
+_BESIDE_NEED, _IN_MEMOS, _IN_NO_MEMO, _TOO_MANY = 0.35, 0.1, -0.15, 1 / 3
 #: What a clause adds to 1: it is about work, says what goes wrong, has a name, asks, is the first; stories and feelings in it.
-_AT_WORK, _AT_WORK_IN_ENGLISH, _TROUBLE, _WITH_NAME, _ASKING, _FIRST, _COLOR = 0.25, 0.4, 0.35, 0.25, 0.3, 0.15, -0.3
+_AT_WORK, _AT_WORK_IN_ENGLISH, _TROUBLE, _WITH_NAME, _ASKING, _FIRST, _COLOR = 0.35, 0.4, 0.35, 0.25, 0.3, 0.15, -0.3
 #: A clause counts less by a step for each one between it and the need, down to the farthest, the first clause to the opening.
 _STEP, _FARTHEST, _OPENING = 0.12, 0.5, 0.75
 #: The clause behind the need counts so much.
-_BEHIND = 0.8
+_BEHIND, _BEHIND_IN_SENTENCE = 0.8, 1.3
+#: A clause of the sentence in which the need stands; of the one before.
+_IN_SENTENCE, _OTHER_SENTENCE = 1.1, 0.85
 
 _SAYS_TROUBLE = re.compile(
     r"又[^，]{0,4}了|不肯|不愿|不爱|就是不|嫌|老是?[^，]{1,3}不|对不上|不动|不了|出错|报错|失败|坏了|满了|高了|卷了|疼|痛|失眠|怎么办|"
@@ -58,7 +62,7 @@ _SAYS_TROUBLE = re.compile(
     r"i (?:just |accidentally |almost )?(?:broke|committed|deleted|lost|overwrote|pushed|removed))\b"
 )
 _SAYS_WORK = re.compile(
-    r"(?<![一你])在(?:写|做|整理|搭|学|准备|弄|改|研究|看|读|用|给)|(?:要|想|打算|准备)(?:给|做|写|带|搭|换|装|学|改|办|去)|"
+    r"(?<![一你])在(?:写|做|整理|搭|学|准备|弄|改|研究|看|读|用|给)|(?:要|想|得|打算|准备|轮到|答应).{0,3}?(?:给|做|写|带|搭|换|装|学|改|办|去|教|讲|弄|交|补|备|排|设计|整理|准备|重|录|编|讲)|"
     r"用.{1,12}的时候|这[条件种]|(?:整理|搭建|准备|维护|设计|装修|练习?|改写?)(?!了|过|好|得)|关于|说到|讲|聊到|(?:得|必须|该)(?:改|写|做|换|交|学|搬|整)|问我|关心|重点|关键"
 )
 _SAYS_WORK_IN_ENGLISH = re.compile(
@@ -69,32 +73,47 @@ _SAYS_WORK_IN_ENGLISH = re.compile(
 _HAS_MARKS_OF_NAME = re.compile(r"[0-9+#./]")
 #: The story is over, and what was before it counts less.
 _TURNS = re.compile(
-    r"\A\s*(?:对了|好[了啦]|不管了|不说|言归正传|说正事|回到正题|正题|话说回来|其实|总之|我还是|"
+    r"\A\s*(?:对了|好[了啦]|好\Z|行[吧了]|先?不管|先?不[说聊吐]|先不|言归正传|[说回]到?正[题事]|回到|正[题事]|话说回来|其实|总之|我还是|算[了啦]|冷静|不过|可是|但是?|"
     r"anyways?\b|so\Z|quick\b|right\b|back to\b|moving on\b|but seriously\b|where was i\b|ok\Z|okay\Z)"
 )
-_BEFORE_THE_TURN = 0.7
+_BEFORE_THE_TURN, _TURNED = 0.7, 0.3
 _COLORS = tuple(sorted({word for word in ASIDES | FEELINGS if len(word) > 1} | STORY_WORDS))
 #: More colors than these say no more.
 _MAX_COLORS = 2
 
 
-def short_query(text: str, areas: Areas = _USUAL_AREAS, is_word: Callable[[str], bool] | None = None) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Memos:
+    """The person's own memos: ids of those in which one of some words stands, and how many there are."""
+
+    containing: Callable[[Sequence[str]], Iterable[str]]
+    count: int
+
+
+def short_query(
+    text: str, areas: Areas = _USUAL_AREAS, is_word: Callable[[str], bool] | None = None, memos: Memos | None = None
+) -> tuple[str, ...]:
     """The terms of a query, ``MAX_TERMS`` words at most, each as it stands in ``text``; none when it says nothing to search for.
 
     Subject, context, intent, in this order. ``is_word``: whether a folded Chinese word is in the dictionary; without it words are
-    told by what stands around them.
+    told by what stands around them. ``memos``: what stands in some of them, above all beside a word of the need, is more likely
+    the subject, and what stands in none is less; where they have no word of the need, they say nothing of the rest.
     """
     text = text[:MAX_CHARS]
     folded = fold_keeping_offsets(text)
     clauses = clauses_of(folded)
     terms = [terms_of(folded, clause, is_word) for clause in clauses]
-    if not any(found for clause, found in zip(clauses, terms, strict=True) if clause.is_need):
+    if not any(_names_more_than_intent(found) for clause, found in zip(clauses, terms, strict=True) if clause.is_need):
         clauses = with_what_is_meant(clauses)
         terms = [terms_of(folded, clause, is_word) for clause in clauses]
-    view = _View(folded, areas)
+    view = _View(folded, areas, _Shelf(memos) if memos else None)
     need = _needed(view, [term for clause, found in zip(clauses, terms, strict=True) if clause.is_need for term in found])
     context = _around(view.with_need(need), clauses, terms, need)
     return tuple(dict.fromkeys(text[term.start : term.end] for term in _in_order(folded, need, context)))
+
+
+def _names_more_than_intent(terms: Iterable[Term]) -> bool:
+    return any(word not in INTENTS for term in terms for word in term.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +122,14 @@ class _View:
 
     folded: str
     areas: Areas
+    shelf: _Shelf | None
     need: str = ""
+    near: frozenset[str] = frozenset()
 
     def with_need(self, terms: Iterable[Term]) -> _View:
-        return replace(self, need="".join(word for term in terms for word in term.words))
+        words = [word for term in terms for word in term.words]
+        ids = [self.shelf.ids(word) for word in words if word not in INTENTS] if self.shelf else []
+        return replace(self, need="".join(words), near=frozenset().union(*ids))
 
     def worth_of(self, term: Term) -> float:
         """That of its best word, and more for each word."""
@@ -119,7 +142,16 @@ class _View:
         again = _AGAIN * (len(word) > 1 and self.folded.count(word) > 1)
         if word in ASIDES:
             return _ASIDE + again / 2
-        return self._kind(word) + again + _SUBJECT * is_subject(word) + _KIN * self._is_kin(word)
+        return self._kind(word) + again + _SUBJECT * is_subject(word) + _KIN * self._is_kin(word) + self._in_memos(word)
+
+    def _in_memos(self, word: str) -> float:
+        """What the memos say of it; those with no word of the need say only that they have it."""
+        if not self.shelf or (len(word) == 1 and is_cjk(word)):
+            return 0.0
+        ids = self.shelf.ids(word)
+        if ids & self.near:
+            return _BESIDE_NEED
+        return _IN_MEMOS if ids else _IN_NO_MEMO * bool(self.near)
 
     def _kind(self, word: str) -> float:
         if word in INTENTS:
@@ -131,6 +163,22 @@ class _View:
 
     def _is_kin(self, word: str) -> bool:
         return is_cjk(word) and len(word) > 1 and any(character in self.need for character in word)
+
+
+class _Shelf:
+    """The memos as one query asks them: each word once."""
+
+    def __init__(self, memos: Memos) -> None:
+        self._memos = memos
+        self._found: dict[str, frozenset[str]] = {}
+
+    def ids(self, word: str) -> frozenset[str]:
+        """Of the memos with this word, an English one in the singular or plural; none where it stands in too many."""
+        if word not in self._found:
+            forms = [word] if is_cjk(word) else [word.removesuffix("s"), word, word + "s"]
+            found = frozenset(self._memos.containing(forms))
+            self._found[word] = found if len(found) <= self._memos.count * _TOO_MANY else frozenset()
+        return self._found[word]
 
 
 # the choice
@@ -149,7 +197,7 @@ def _around(view: _View, clauses: Sequence[Clause], terms: Sequence[Sequence[Ter
         term
         for place, (clause, found) in enumerate(zip(clauses, terms, strict=True))
         if not clause.is_need
-        for term in _weighed(view, clause, found, _nearness(clauses, place) * (_BEFORE_THE_TURN if place < turn else 1.0))
+        for term in _weighed(view, clause, found, _nearness(clauses, place) * (_BEFORE_THE_TURN if place < turn else 1.0), place >= turn > 0)
     ]
     least = (_LEAST if len(need) > 1 else _LEAST_FOR_BARE_NEED) if has_need else _LEAST_WITHOUT_NEED
     fit = _once(_heaviest((term for term in weighed if term.weight >= least), len(weighed)), need)
@@ -163,11 +211,11 @@ def _turn(folded: str, clauses: Sequence[Clause]) -> int:
     return next(turns, 0)
 
 
-def _weighed(view: _View, clause: Clause, terms: Sequence[Term], near: float) -> list[Term]:
+def _weighed(view: _View, clause: Clause, terms: Sequence[Term], near: float, is_turned: bool) -> list[Term]:
     said = view.folded[clause.start : clause.end]
     has_name = any(map(is_cjk, said)) and any(not is_cjk(word) for term in terms for word in term.words)
-    weight = near * (_weight_of_clause(said, clause) + _WITH_NAME * has_name)
-    if not _SAYS_TROUBLE.search(said):
+    weight = near * (_weight_of_clause(said, clause) + _WITH_NAME * has_name + _TURNED * is_turned)
+    if not _SAYS_TROUBLE.search(said) and not (is_turned or _SAYS_WORK.search(said)):
         terms = [_trimmed(view, term) for term in terms]
     return [replace(term, weight=weight * (view.worth_of(term) + _BESIDE_NAME * has_name)) for term in terms]
 
@@ -184,9 +232,14 @@ def _weight_of_clause(said: str, clause: Clause) -> float:
 def _nearness(clauses: Sequence[Clause], place: int) -> float:
     """1 just before the need, or where there is none."""
     needs = [there for there, clause in enumerate(clauses) if clause.is_need]
+    sentences = {clauses[there].sentence for there in needs}
+    is_inside = clauses[place].sentence in sentences
     if ahead := [there - place for there in needs if there > place]:
-        return max(_FARTHEST if place else _OPENING, 1 - _STEP * (min(ahead) - 1))
-    return max(_FARTHEST, _BEHIND - _STEP * (place - needs[-1] - 1)) if needs else 1.0
+        near = max(_FARTHEST if place else _OPENING, 1 - _STEP * (min(ahead) - 1))
+        return near * (_IN_SENTENCE if is_inside else _OTHER_SENTENCE)
+    if not needs:
+        return 1.0
+    return max(_FARTHEST, (_BEHIND_IN_SENTENCE if is_inside else _BEHIND) - _STEP * (place - needs[-1] - 1))
 
 
 def _trimmed(view: _View, term: Term) -> Term:
@@ -197,9 +250,9 @@ def _trimmed(view: _View, term: Term) -> Term:
     words = list(term.words)
     if len(set(map(is_cjk, words))) > 1:
         return term
-    while len(words) > 1 and view.worth(words[-1]) <= _CHINESE:
+    while len(words) > 1 and len(words[-1]) > 1 and view.worth(words[-1]) <= _CHINESE:
         words.pop()
-    if view.worth(words[-1]) <= _CHINESE:
+    if len(words) == len(term.words) or view.worth(words[-1]) <= _CHINESE:
         return term
     end = term.start
     for word in words:

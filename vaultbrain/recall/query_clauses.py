@@ -21,6 +21,7 @@ _END = re.compile(
     r"[，。！？；：…—～\n\r!?;（）()【】\[\]{}|<>]+|(?<![0-9])[,:]|[,:](?![0-9])|\.(?=\s|$|[^\w])|\.\.+|~+|\s-+\s|"
     r"\s+(?=(?:and|but|so|because|since|before|while|although|anyway)\s+(?:i|i'm|i've|we|he|she|they|it|my|all i)\b)"
 )
+_ENDS_SENTENCE = re.compile(r"[。！？….!?\n]")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+")
 #: Before these stands the occasion of what is asked, in the same clause.
 _BEGINS_TO_ASK = re.compile(
@@ -28,7 +29,7 @@ _BEGINS_TO_ASK = re.compile(
 )
 
 _BEFORE = r"(?:以前|之前|上次|上回|上周|上个?月|去年|前年|当时|曾经|从前|过去|早前|前阵子|那时候?|自己|我)"
-_NOTED = r"(?:记|写|存|收藏|总结|整理|列|排查|摘抄?|抄|攒|收集|读|看|比较|拆解|备课|说|讲|做|画|试|查|研究|学|练|订|定|逛|想)"
+_NOTED = r"(?:记|写|存|收藏?|录|算|归|总结|整理|列|排查|摘抄?|抄|攒|收集|读|看|比较|拆解|备课|说|讲|做|画|试|查|研究|学|练|订|定|逛|想)"
 _WANT = (
     r"(?:(?<!不)(?<!就)想要?|(?<![不只重主])要|得|需要|打算|准备|希望|赶紧|赶快|先|帮我?忙?|麻烦|请|能不能|可不可以|能否|再|趁)"
 )
@@ -37,7 +38,7 @@ _LOOK = (
     r"借鉴|理一|重新|重排|调出|捞|挖|拿来|拿出|照着)"
 )
 _WAY = (
-    r"(?:怎么(?!说|开口|回事|了|呢)|怎样|如何|哪[个种些款条家]|有没有|有哪些|要不要|该不该|值不值|好不好|"
+    r"(?:怎么(?!说|开口|回事|了|呢)|怎样|如何|哪(?:一.|[个种些款条家几])|有没有|有哪些|要不要|该不该|值不值|好不好|"
     r"能不能|可不可以|是不是该|该先|先后|多少|多久)"
 )
 _ASKS_FOR_NOTES = re.compile(
@@ -62,18 +63,19 @@ _GOES_ON = re.compile(
     r"\A(?:尤其|特别是|包括|主要是|比如|例如|还有|以及|那[个条篇]|"
     r"(?:or )?something about|the (?:one|part|bit|section)\b|"
     r"and (?:the|my|what|how|where)|plus|also|especially|including|particularly|"
-    r"mainly|e\.g)|(?:什么的|之类的?|等等|那[个条篇种段张])\Z|\A[^、]{2,6}(?:、[^、]{2,6})+\Z"
+    r"mainly|e\.g)|(?:什么的|之类的?|等等|(?:那[一两三几]?|[两三几])[个条篇种段张块页])\Z|\A[^、]{2,6}(?:、[^、]{2,6})+\Z"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``text[start:end]``; ``is_need``: it is one of those that say what is wanted."""
+    """``text[start:end]``; ``is_need``: it is one of those that say what is wanted; ``sentence``: which one it is part of."""
 
     start: int
     end: int
     level: int
     is_need: bool = False
+    sentence: int = 0
 
 
 def clauses_of(folded: str) -> list[Clause]:
@@ -93,14 +95,15 @@ def with_what_is_meant(clauses: Sequence[Clause]) -> list[Clause]:
 
 def _cut(folded: str) -> Iterator[Clause]:
     blank = _ADDRESS.sub(lambda found: "\n" * len(found[0]), folded)
-    start = 0
+    start = sentence = 0
     for mark in _END.finditer(blank):
-        yield from _parts(blank, start, mark.start())
+        yield from _parts(blank, start, mark.start(), sentence)
         start = mark.end()
-    yield from _parts(blank, start, len(blank))
+        sentence += bool(_ENDS_SENTENCE.search(mark[0]))
+    yield from _parts(blank, start, len(blank), sentence)
 
 
-def _parts(folded: str, start: int, end: int) -> Iterator[Clause]:
+def _parts(folded: str, start: int, end: int, sentence: int) -> Iterator[Clause]:
     """Nothing when it is blank; two when something stands before the asking."""
     said = folded[start:end]
     if not said.strip():
@@ -109,9 +112,9 @@ def _parts(folded: str, start: int, end: int) -> Iterator[Clause]:
     asking = _BEGINS_TO_ASK.search(said)
     if level and asking:
         middle = start + asking.start()
-        yield Clause(start, middle, min(level, _level_of(folded[start:middle])))
+        yield Clause(start, middle, min(level, _level_of(folded[start:middle])), sentence=sentence)
         start = middle
-    yield Clause(start, end, level)
+    yield Clause(start, end, level, sentence=sentence)
 
 
 def _level_of(said: str) -> int:

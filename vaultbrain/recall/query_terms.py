@@ -21,6 +21,7 @@ from vaultbrain.recall.query_words import (
     ENGLISH_GENERAL_NOUNS,
     GENERAL_NOUNS,
     INTENTS,
+    JOINING,
     NOTES,
     OBJECT_VERBS,
     OTHER_WORDS,
@@ -44,9 +45,11 @@ _WORD, _OWN_WORD, _LONE = 1.0, 0.95, 1.3
 #: A Chinese phrase of so many characters is a saying more often than a subject.
 _SAYING_CHARS = 4
 #: With an unknown character behind they make a word: 短评, 旧文, 新番.
-_FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚")
+_FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚前后")
 #: What one does with notes is no second half of a word; other verbs may be: 抽成, 断更.
 _OF_NOTES = frozenset("记写存看做说讲找查翻想用要列读")
+#: Before a gerund that says what kind of a thing.
+_BEFORE_A_KIND = frozenset(("a", "about", "for", "his", "my", "of", "on", "our", "the", "their"))
 #: They make a word of a verb before them that is dropped elsewhere: 打开率.
 _MEASURING = frozenset("率量法器机费期度")
 #: A verb with what it cannot reach: 找不着, 不下; what is counted: 三个, 第几天, 每周; people: 阿姨们, 老王.
@@ -235,7 +238,22 @@ def _is_part_of_name(sifted: Sequence[tuple[Token, bool]], place: int, *, in_nee
     token = sifted[place][0]
     if place and _goes_with_word_before(*sifted[place - 1], token):
         return True
-    return place + 1 < len(sifted) and _goes_with_word_behind(token, *sifted[place + 1], in_need=in_need)
+    if place + 1 >= len(sifted):
+        return False
+    if in_need and 0 < place and _joins(sifted[place - 1], token, sifted[place + 1]):
+        return True
+    return _goes_with_word_behind(token, *sifted[place + 1], in_need=in_need)
+
+
+def _joins(before: tuple[Token, bool], token: Token, behind: tuple[Token, bool]) -> bool:
+    """A verb inside a compound: 自动保存设置; one that says what kind: the list of reading games."""
+    if not behind[1]:
+        return False
+    if token.is_chinese:
+        is_close = before[0].end == token.start and behind[0].start == token.end
+        return before[1] and is_close and before[0].is_chinese and len(token.word) > 1 and token.word in JOINING
+    is_close = before[0].end + 1 == token.start and behind[0].start == token.end + 1
+    return is_close and token.word.endswith("ing") and before[0].word in _BEFORE_A_KIND
 
 
 def _goes_with_word_before(before: Token, is_kept: bool, token: Token) -> bool:

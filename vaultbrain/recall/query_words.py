@@ -115,12 +115,15 @@ _GENERAL = """
 GENERAL_NOUNS = _words("内容 时间 情况 过程 结果 原因 工作 生活 资料 部分 关系 文字 心理")
 DROPPED = _words(" ".join((_GRAMMAR, _TIME_AND_NUMBER, _DOING, _SAYING, _FEELING, _GENERAL))) - INTENTS
 
+#: Verbs that are part of a subject between two words of it: 自动保存设置.
+JOINING = _words("保存 删除 收集 收藏 记录 整理 停止 打开 处理 提醒 推荐 介绍 参加 讨论 回顾 搜索 使用 确认 回答 加入 准备 抱怨 沟通")
+
 #: Verbs that stay with their object where it is what is sought: 救砖, 选牙膏, 带老人旅行.
 OBJECT_VERBS = frozenset("追救打删拆换砍刷选买卖送借收付加减搬挑分接带穿戴拍画补修跑教学读听吃喝养种改写讲聊谈问停留挪放试")
 #: Characters that end a stretch of unknown ones: no part of a word that is not in a list. Others of ``DROPPED`` may be: 跑量.
-PARTICLES = frozenset("的了着是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里")
+PARTICLES = frozenset("的了着是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里最")
 #: A character that makes a word of the one before it.
-SUFFIXES = frozenset("量率法表单图器机费期度式性数级集卡本册库网课班证险税款价群店稿线点项感力员师版页包箱柜板桌站圈池树盘键码")
+SUFFIXES = frozenset("量率法表单图器机费期度式性数级集卡本册库网课班证险税款价群店稿线点项感力员师版页包箱柜板桌站圈池树盘键码日坊间车剧章函")
 
 #: They tell a story.
 STORY_WORDS = _words("差点 摔 骂 吵 哭 瞎扯 吼 炫耀 推销 吐槽 沉迷 上瘾")

@@ -25,6 +25,8 @@ def in_words(report: SyncReport) -> str:
         done.append(f"{counted(report.notes_removed, 'note')} you removed, not written again")
     if report.answers_stale:
         done.append(f"{counted(report.answers_stale, 'answer')} now stale (vaultbrain refresh)")
+    if report.edits_taken_in:
+        done.append(f"what you wrote into {counted(report.edits_taken_in, 'note')} taken in")
     if report.chunks_embedded:
         done.append(f"{counted(report.chunks_embedded, 'vector')} computed")
     if report.chunks_waiting:
