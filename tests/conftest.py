@@ -55,11 +55,15 @@ class Home:
     def state(self) -> Path:
         return self.vault.parent / "state"
 
-    def brain(self, embedder: Embedder | None = None, **settings: Any) -> Brain:
-        """A new one, as a new process would have; a small model unless another is given."""
+    def brain(self, embedder: Embedder | None = None, *, in_background: bool = False, **settings: Any) -> Brain:
+        """A new one, as a new process would have, or with ``in_background`` the watcher; a small model unless another is given."""
         found, _ = load_settings(self.vault, environment={}, flags=settings)
         return Brain(
-            found, environment={"CFLOW_API_TOKEN": TOKEN}, clock=lambda: NOW, embedder=embedder or TinyEmbedder(dimension=64)
+            found,
+            environment={"CFLOW_API_TOKEN": TOKEN},
+            clock=lambda: NOW,
+            embedder=embedder or TinyEmbedder(dimension=64),
+            in_background=in_background,
         )
 
     def catalog(self) -> Catalog:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -293,6 +295,37 @@ def test_the_daily_note_links_to_a_new_answer_once(films: Home) -> None:
     assert links_that_lead_nowhere(films) == []
 
 
+def test_a_daily_note_that_somebody_is_typing_in_is_linked_from_later(films: Home) -> None:
+    """By the watcher, once it has been left alone; nothing is said, for nothing is lost."""
+    daily = films.vault / "2026-11-30.md"
+    daily.write_text("今天\n", encoding="utf-8")
+    asked = films.brain(in_background=True, daily_link=True).ask(QUESTION)
+    assert asked.notices == ()
+    films.brain(in_background=True).sync()
+    assert daily.read_text("utf-8") == "今天\n"
+    os.utime(daily, (time.time() - 31, time.time() - 31))
+    films.brain(in_background=True).sync()
+    assert daily.read_text("utf-8").startswith("今天\n- [[CFlow/Answers/")
+    before = daily.read_text("utf-8")
+    daily.write_text("今天\n", encoding="utf-8")
+    films.brain(in_background=True).sync()
+    assert (before.count("[["), daily.read_text("utf-8")) == (1, "今天\n")
+
+
+def test_a_view_that_somebody_is_typing_in_waits(server: CFlowServer, films: Home) -> None:
+    """It is brought up to date by a later sync of the watcher, without a word."""
+    home = films.vault / HOME
+    home.write_text(home.read_text("utf-8") + "mine\n", encoding="utf-8")
+    server.add("新的 #观影")
+    assert films.brain(in_background=True).sync().notices == []
+    assert read_region(home.read_text("utf-8")) is not None
+    before = home.read_text("utf-8")
+    os.utime(home, (time.time() - 31, time.time() - 31))
+    films.brain(in_background=True).sync()
+    assert home.read_text("utf-8") != before
+    assert home.read_text("utf-8").endswith("mine\n")
+
+
 def test_a_daily_note_that_cannot_be_linked_from_is_said(films: Home) -> None:
     """Daily notes are switched off in this vault: the answer is there, and why the link is not."""
     (films.vault / ".obsidian/core-plugins.json").write_text('{"daily-notes": false}', encoding="utf-8")
@@ -310,11 +343,11 @@ def refusing(monkeypatch: pytest.MonkeyPatch, brain: Brain, ending: str) -> None
         monkeypatch.setattr(brain._vault, name, _refusal(getattr(brain._vault, name), ending))
 
 
-def _refusal(real: Callable[[str, str], object], ending: str) -> Callable[[str, str], object]:
-    def write(path: str, text: str) -> object:
+def _refusal(real: Callable[..., object], ending: str) -> Callable[[str, str], object]:
+    def write(path: str, text: str, **how: object) -> object:
         if path.endswith(ending):
             raise WriteFailed(path=path, reason="No space left on device")
-        return real(path, text)
+        return real(path, text, **how)
 
     return write
 

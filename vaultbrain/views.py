@@ -6,25 +6,27 @@ answer: what could not be done is said in words.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from vaultbrain.answer.wording import Words
 from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
-from vaultbrain.index.answers import REMOVED, STALE
+from vaultbrain.index.answers import REMOVED, STALE, WAITING_LINKS
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.vault.bases import build_base
 from vaultbrain.vault.canvas import CanvasAnswer, CanvasSource, CanvasTheme, build_canvas
-from vaultbrain.vault.daily import link_from_daily
+from vaultbrain.vault.daily import REFUSED, WAITS, link_from_daily
 from vaultbrain.vault.home_note import PROPERTIES, HomeAnswer, HomeState, render_home
 from vaultbrain.vault.markdown import wikilink
 from vaultbrain.vault.memo_note import local_date
 from vaultbrain.vault.note import new_note, read_properties, read_region, update_note
 
 if TYPE_CHECKING:
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
     from vaultbrain.answer.ask import Asked
     from vaultbrain.index.answers import AnswerRow
@@ -192,10 +194,33 @@ def _canvas_of(asked: Asked) -> CanvasAnswer:
 
 
 def link_daily(parts: ViewParts, asked: Asked, now: datetime) -> str:
-    """Why the day's daily note does not link to the answer; empty when it does."""
+    """Why the day's daily note does not link to the answer; empty when it does, or will once nobody is typing in it."""
     link = wikilink(asked.path.removesuffix(".md"), None, asked.row.question)
     try:
         done = link_from_daily(parts.vault, link, now, language=asked.row.language)
     except WriteFailed as error:
         return error.fact("reason")
-    return done.reason if done.did == "refused" else ""
+    if done.did == WAITS:
+        waiting = _waiting_links(parts.catalog)
+        parts.catalog.write_meta(WAITING_LINKS, json.dumps([*waiting, [link, asked.row.language, now.isoformat()]]))
+    return done.reason if done.did == REFUSED else ""
+
+
+def link_waiting(parts: ViewParts) -> None:
+    """Links from daily notes that somebody was typing in; those that still cannot be written wait on, others are given up."""
+    waiting = _waiting_links(parts.catalog)
+    left = [entry for entry in waiting if _still_waits(parts, *entry)]
+    if left != waiting:
+        parts.catalog.write_meta(WAITING_LINKS, json.dumps(left))
+
+
+def _waiting_links(catalog: Catalog) -> list[list[str]]:
+    """[wikilink, language, moment] of each."""
+    return [list(entry) for entry in json.loads(catalog.read_meta(WAITING_LINKS) or "[]")]
+
+
+def _still_waits(parts: ViewParts, link: str, language: str, day: str) -> bool:
+    try:
+        return link_from_daily(parts.vault, link, datetime.fromisoformat(day), language=language).did == WAITS
+    except WriteFailed:
+        return False

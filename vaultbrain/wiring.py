@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, SourceError, UsageProblem, VaultNotFound, WriteFailed
-from vaultbrain.index.answers import STALE
+from vaultbrain.index.answers import STALE, WAITING_LINKS
 from vaultbrain.index.answers import VERSION as ANSWERS_VERSION
 from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
@@ -156,6 +156,7 @@ class Brain:
             self._age_answers(catalog, report, progress, looks_for_new=looks_for_new)
             with self._answers_lock():
                 report.notices += self._update_views(catalog)
+                self._link_waiting(catalog)
         if is_first or not report.is_empty:
             self._ensure_dictionary(report.notices.append, progress)
         return report
@@ -548,6 +549,12 @@ class Brain:
             notices.append(f"{what} The built-in one was used.")
         self._templates.problems.clear()
         return notices
+
+    def _link_waiting(self, catalog: Catalog) -> None:
+        if catalog.read_meta(WAITING_LINKS):
+            from vaultbrain.views import link_waiting
+
+            link_waiting(self._view_parts(catalog))
 
     def _with_views(self, catalog: Catalog, asked: Asked, *, canvas: bool) -> Asked:
         """What shows an answer besides its note; whatever of it fails is said and stops nothing."""

@@ -20,6 +20,9 @@ FRESH, STALE, REMOVED = "fresh", "stale", "removed"
 #: The entry of the catalog's meta that counts every write of an answer.
 VERSION = "answers_version"
 
+#: The entry that holds links to answers which daily notes wait for, since somebody was typing in them.
+WAITING_LINKS = "answer_links_waiting"
+
 SCHEMA = """
 CREATE TABLE answers (
     answer_id TEXT PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from vaultbrain.errors import NoteUnreadable
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable
 from vaultbrain.vault.moment import UnsupportedToken, format_day, format_time
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _DAYS_BACK = 60
 #: Somebody else may write the note between our look and our hand.
 _TRIES = 3
 
-LINKED, CREATED, ALREADY, REFUSED = "linked", "created", "already", "refused"
+LINKED, CREATED, ALREADY, REFUSED, WAITS = "linked", "created", "already", "refused", "waits"
 
 _LOCALE_OF_LANGUAGE: Final = {"zh-Hans": "zh-cn", "zh-Hant": "zh-tw", "en": "en"}
 _NOT_IN_NAMES = re.compile(r'[:*?"<>|\\\x00-\x1f]')
@@ -62,7 +62,10 @@ class DailySettings:
 
 @dataclass(frozen=True, slots=True)
 class DailyLink:
-    """What was done with the daily note at ``path``: ``linked``, ``created``, ``already`` or ``refused`` for ``reason``."""
+    """What was done with the daily note at ``path``: ``linked``, ``created``, ``already``, or ``refused`` for ``reason``.
+
+    ``waits``: somebody is typing in it, so the link is to be tried again.
+    """
 
     did: str
     path: str = ""
@@ -92,6 +95,8 @@ def link_from_daily(vault: Vault, link: str, now: datetime, *, language: str = "
                 return DailyLink(did, path)
     except DailyRefused as refused:
         return DailyLink(REFUSED, path, refused.reason)
+    except NoteBeingEdited as error:
+        return DailyLink(WAITS, path, error.fact("reason"))
     except NoteUnreadable as error:
         return DailyLink(REFUSED, path, f"{error.fact('path')} cannot be read: {error.fact('reason')}")
     return DailyLink(REFUSED, path, "another program keeps writing to it")
