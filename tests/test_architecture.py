@@ -118,7 +118,7 @@ PURE = (
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
     "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
-    "recall.note", "recall.query", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording", "watch.burst",
+    "recall.note", "recall.query", "recall.reading", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording", "watch.burst",
     "watch.paths", "watch.schedule", "watch.writing", "words", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment",
     "vault.sandbox",
 )  # fmt: skip

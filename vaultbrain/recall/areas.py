@@ -44,6 +44,11 @@ def found_in(areas: Areas, folded: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match.group(0) for match in _pattern(areas.words).finditer(folded)))
 
 
+def masked(areas: Areas, folded: str, mark: str) -> str:
+    """The folded text with ``mark`` where a word of ``areas`` stands."""
+    return _pattern(areas.words).sub(mark, folded)
+
+
 @lru_cache(maxsize=8)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     longest_first = sorted(filter(None, words), key=lambda word: (-len(word), word))

@@ -19,6 +19,23 @@ AREA = "names a collected area"
 AREA_WEIGHT = 0.6
 #: A text is worth a look-up from this sum of weights on.
 THRESHOLD = 1.0
+#: What a further class of need adds to the first: a need is no greater for being said twice.
+FURTHER_NEED = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How the score of ``reading`` becomes a weight: ``slope`` times the score and ``start``, from ``least`` to ``most``."""
+
+    slope: float
+    start: float
+    least: float
+    most: float
+
+
+#: The class that ``reading`` makes of a passage, under one of two names.
+READS_LIKE_NEED, READS_LIKE_NOTE = "reads like a need", "reads like a note"
+READING = Line(slope=0.5, start=0.2, least=-2.0, most=1.2)
 
 
 class Side(StrEnum):
@@ -26,7 +43,6 @@ class Side(StrEnum):
 
     NEED = "need"
     LEAN = "lean"
-    MOOD = "mood"  # counts against leanings, never against a need that is spelled out
     AGAINST = "against"
 
 
@@ -45,9 +61,10 @@ class Cue:
 
     def search(self, sentence: str) -> str | None:
         """The words that show this class, or None. "" is a match as well: a question mark may be all there is."""
-        chinese, english = by_script(self.patterns)
-        match = chinese.search(sentence) if chinese and _CHINESE.search(sentence) else None
-        if match is None and english and _ENGLISH.search(sentence):
+        match = None
+        if _CHINESE.search(sentence) and (chinese := chinese_of(self.patterns)):
+            match = chinese.search(sentence)
+        if match is None and _ENGLISH.search(sentence) and (english := english_of(self.patterns)):
             match = english.search(sentence)
         return match.group(0) if match else None
 
@@ -522,7 +539,6 @@ NEEDS = (
 
 #: Wordings that say something only beside others.
 LEANINGS = (
-    Cue("asks", Side.LEAN, 0.3, r"\?(?:\W*$) | (?:吗|呢|(?<!干)嘛)[\W_]*$"),
     Cue(
         "asks openly",
         Side.LEAN,
@@ -532,13 +548,6 @@ LEANINGS = (
             可不可以)(?!帮|请|麻烦|告诉|给我|借|来|教|劳驾|辛苦|把|安静|别|快|不)){GAP}{0,40}(?:\?|吗|呢)
         | \b(?:why|what(?:'s)?|which|how|where(?:'s)?)\b[^.?!]{6,}\? | (?:怎么办|咋办|点算)
         """,
-    ),
-    Cue(
-        "a full question",
-        Side.LEAN,
-        0.3,
-        r"(?:[\u4e00-\u9fff]\W*){9}.* | (?:[a-z0-9'-]+\W+){7}.*",
-        beside="asks openly",
     ),
     Cue(
         "hesitates",
@@ -552,16 +561,6 @@ LEANINGS = (
         """,
     ),
     Cue("names a strategy word", Side.LEAN, 0.3, r"{CHOICE} | \b(?:strategy|priorit\w+|trade-?offs?|decision|roadmap)\b"),
-    Cue(
-        "keeps going wrong",
-        Side.LEAN,
-        0.4,
-        r"""
-        总是 | 老是 | 每次都? | 反复 | 一直(?:没|不|在) | 还是(?:会|掉|不行) | 越来越 | \bkeeps?\b | \bevery time\b
-        | \balways\b | \bnever\b
-        """,
-        beside="asks",
-    ),
     Cue(
         "wants to know or to build",
         Side.LEAN,
@@ -606,44 +605,6 @@ LEANINGS = (
         | \b(?:drafted|rewrote|refactored|migrated|split|automated|restructured|prototyped|outlined)\b
         """,
         beside=AREA,
-    ),
-)
-
-#: Moods and asides: they outweigh a leaning, and nothing that was asked for.
-MOODS = (
-    Cue(
-        "only a feeling",
-        Side.MOOD,
-        -0.7,
-        r"""
-        烦死 | 好烦 | 累死 | 好累 | 真累 | 心累 | 太累 | 困死 | 气死 | 笑死 | 哭了 | 想哭 | 难过 | 伤心 | 崩溃 | 绝望
-        | 倒霉 | 无语 | 郁闷 | 委屈 | 孤独 | 焦虑 | 害怕 | 失眠 | 受不了 | 撑不(?:下去|住) | 看腻 | 听腻 | 好笑 | 真逗
-        | 搞笑 | 开心 | 高兴 | 感动 | 幸福 | 骄傲 | 想念 | 怀念 | 讨厌 | 恨 | 爱死 | 丢脸 | 尴尬 | 没意思 | 无聊
-        | 不想(?:说话|干|动|上班|管|理) | 唉 | 哎(?!呀妈) | 呜+ | 救命 | 又(?:崩|挂|坏)了 | 难受
-        | (?:好|太|真)(?:慌|怕|酸|痛苦|丧|惨|气|难过|心疼) | 凭什么 | what (?:did i do|have i done)
-        | how can (?:people|anyone|someone|you|he|she|they|anybody) (?:be|do|say|not|even|just)\b | 莫名其妙
-        | 心里{GAP}{0,4}(?:空|堵|乱|难) | 什么都(?:不想|没|不顺) | 受够 | 想骂人 | 气人 | 坑爹 | 真服了 | 服了
-        | \b(?:so|too|really|just|feel(?:ing)?|i'm) (?:done|tired|sad|empty|happy|proud|angry|exhausted|lonely|fed up|
-            bored|sick of|over it|anxious|down)\b | \bi (?:hate|love|miss|adore)\b
-        | \b(?:ugh|sigh|argh|lol|lmao|haha\w*|omg|wtf)\b | makes me (?:laugh|cry|sad|mad|happy) | could cry | why me
-        | what a \w+$ | everything hurts | worst (?:day|week) | can't stand | hilarious | annoying | i give up
-        | drives me
-        """,
-    ),
-    Cue(
-        "a rhetorical question",
-        Side.MOOD,
-        -0.6,
-        r"""
-        怎么(?:这么|那么|又|还|老|总|都|会(?!议)|可以|可能|能(?!够)|敢|好意思|就|偏偏|没|不(?!同)){GAP}{0,20}
-        | (?:他|她|你|你们|他们|她们)(?:们)?(?:到底|究竟)?(?:为什么|为啥)
-        | 为什么(?:他|她|你|人们?总|大人|大家|总有人|没人|偏|受伤|每个人|我这么|倒霉) | 何必 | 何苦 | 难道
-        | 为什么(?:会这样|要这样|偏偏|是我|非要|又是) | 说不(?:上来|清|出)为什么 | 不知道?为什么 | 谁(?:知道|让|叫|不想|不爱|还)
-        | \bwho cares\b | \bwho knows\b
-        | \bwhy (?:is|does|do|must|can't|me|today)\b[^.?]{0,20}(?:me|everyone|life|people|always)\b
-        | what(?:'s| is) wrong with (?:people|you|him|her|them|me|everyone|this world|humanity) | how is it only
-        | how could (?:you|he|she|they|i) | how dare
-        """,
     ),
 )
 
@@ -773,17 +734,6 @@ AGAINST = (
         """,
     ),
     Cue(
-        "an outcry",
-        Side.AGAINST,
-        -1.5,
-        r"""
-        what(?:'s| is) wrong with (?:people|you|him|her|them|me|everyone|this world|humanity)
-        | how is it (?:only|already|still) | 凭什么 | what (?:did i do|have i done)
-        | how can (?:people|anyone|someone|you|he|she|they|anybody) (?:be|do|say|not|even|just)\b
-        | 怎么(?:会|能|可以|敢)(?:这么|这样|那么|那样|如此|有人|对我)
-        """,
-    ),
-    Cue(
         "already decided",
         Side.AGAINST,
         -0.8,
@@ -792,51 +742,6 @@ AGAINST = (
         | 定下来了 | 选好了 | 结论(?:是|:) | 最后(?:选了?|用了?|还是(?!不知)|决定) | 敲定 | 拍板了 | 不再(?:折腾|纠结)
         | 不纠结了 | 婉拒 | 果断 | \b(?:decided|chose|agreed|opted) (?:to|on|not|for|that|against)\b | \bwent with\b
         | \bsettled on\b | \bfinal decision\b
-        """,
-    ),
-    Cue(
-        "small talk",
-        Side.AGAINST,
-        -3.0,
-        r"""
-        (?:要不要|想不想|来不来|去不去|愿不愿意|能不能)(?:一起|一块|跟我|陪我|同去)
-        | (?:最近|近来|今天|昨天|周末|这周|假期|你|过得|身体|家里|一切|睡得|玩得|吃得|考得)(?:过得|都|还|
-            玩得)?(?:怎么样|咋样|怎样|如何|好吗|好么|还好吗)(?:啊|呀|了|呢|啦)?\W*$
-        | 吃(?:饭|过|早饭|午饭|晚饭)?了(?:吗|么|没) | 你是{GAP}{0,6}(?:机器人|真人|ai|人工智能|程序)
-        | 你(?:最)?(?:喜欢|爱|讨厌|怕)(?:什么|哪|吃|听|看|谁|我)
-        | 你(?:好|是谁|叫什么|几岁|多大|会唱|会跳|喜欢我|爱我|是机器人|是不是|会不会|有没有(?:感情|男|女|意识)|在干|
-            在做什么|在吗|睡了|觉得我|吃) | 在(?:吗|不在|么|干嘛|忙吗|干啥)(?:\?|$|,)
-        | (?:一起|要不要|去不去|来不来|想不想|有空|有没有空|约|出来|过来){GAP}{0,10}(?:吃饭|吃个|吃火锅|吃宵夜|喝酒|
-            喝茶|喝咖啡|喝一杯|喝奶茶|打球|爬山|逛街|看电影|聚聚|聚餐|聚一|唱歌|散步|玩|吃|喝|坐坐|露营|打游戏|烧烤|
-            泡汤|开黑|遛弯)(?:\S{0,6})(?:\?|吗|啊|吧|$|呀|呢)
-        | (?:等一?下|等会儿?|待会儿?|晚上|中午|周末|下班后?|明天|今晚|今天|放学|改天|现在)[^,。!?]{0,4}(?:要不要|去不去|
-            想不想|来不来|要去)(?:一起)?(?:去|来|吃|喝|看|玩|出|买){GAP}* | 有空吗 | 忙不忙
-        | (?:早安|午安|晚安|早上好|晚上好|下午好|你好|您好|哈喽|嗨|拜拜|再见|明天见|回头见|谢谢|多谢|感谢|辛苦|恭喜|
-            生日快乐|新年快乐|节日快乐|中秋快乐|圣诞快乐|周末愉快|加油|保重|好久不见|好梦)[\W_]*(?:啦|了|喔|哦|呀|大家|
-            各位|你|您|们)*[\W_]*$ | (?:讲|说)(?:个|一个)(?:笑话|故事|冷笑话) | 唱(?:首|个|一首)歌
-        | 陪我(?:聊天|聊聊|说说话) | 聊(?:点|些)什么
-        | (?:今晚|晚上|中午|晚饭|午饭|早饭|早餐|午餐|晚餐|夜宵|宵夜|等下|待会|明天|今天){GAP}{0,6}(?:吃|喝|穿|
-            点)(?:什么|啥|哪|点什么|{GAP}{1,8}还是)
-        | (?:喝|吃|来)(?:杯|碗|点)?(?:咖啡|茶|奶茶|可乐|面|饭|火锅|烧烤|拉面|披萨|米饭){GAP}{0,4}还是
-        | (?:咖啡|茶|奶茶|可乐|米饭|面条|火锅|甜的|冰的)还是(?:咖啡|茶|奶茶|可乐|米饭|面条|烧烤|咸的|热的)
-        | \bhow(?:'s| is| was|'ve| have| are)\b (?:it going|things|everything|life|you|your|the (?:family|kids|weather|
-            trip|party|weekend)|(?:your|the) (?:day|week|weekend|morning|night))\b[^.?!]{0,30}
-        | are you (?:coming|going|joining|ready|home|in|free|still)\b | how do you (?:do|feel)\b
-        | how did (?:the|your|it|that|this)\b[^?]{0,24}\bgo\b | what(?:'s| is)? up\b
-        | what are you (?:up to|doing|eating|wearing)\b
-        | (?:good|happy) (?:morning|night|evening|afternoon|birthday|new year|holidays|weekend|friday|anniversary)\b
-        | did you (?:sleep|eat|have|see the (?:game|match))\b | long time no see | nice to meet | sleep well
-        | take care\b | see you | talk (?:later|soon)
-        | \b(?:want|wanna|fancy|care|feel like|shall we|up for|let's|how about|free for|join)\b[^.?!]{0,30}\b(?:coffee|
-            lunch|dinner|drinks?|beer|movie|walk|brunch|hike|game|party|tea|tonight)\b
-        | \bwhat should (?:i|we) (?:wear|eat|cook|have|order|watch)\b
-        | (?:tea|coffee|beer|wine|pizza|burgers?) or (?:tea|coffee|beer|wine|pasta|pizza|tacos|sushi)\b
-        | what's for (?:dinner|lunch)
-        | (?:are you|you) (?:a (?:robot|human|bot)|real|alive|sentient|conscious|there|bored|ok|okay|busy|awake|single)
-        | who are you | what(?:'s| is) your (?:name|favou?rite) | tell me a (?:joke|story) | sing (?:me )?a song
-        | do you (?:like|love|dream|sleep|get|ever|have feelings|believe|miss)
-        | ^(?:thanks|thank you|thx|ok|okay|cool|great|sure|yes|no|nice|got it|sounds good|congrats|congratulations|
-            welcome|cheers|bye|hi|hello|hey)\b[^?]{0,24}$
         """,
     ),
 )
@@ -870,15 +775,17 @@ REPORTS = r"""
 
 
 @cache
-def by_script(patterns: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    """The alternatives with Chinese in them, and those without; the latter may begin only where a word does, which is faster."""
-    filled = [_filled(alternative) for alternative in _alternatives(patterns)]
-    chinese = [each for each in filled if _CHINESE.search(each)]
-    english = [each for each in filled if not _CHINESE.search(each)]
-    return (
-        re.compile("|".join(chinese)) if chinese else None,
-        re.compile(rf"(?:\b|(?=[^\w\s]))(?:{'|'.join(english)})", re.ASCII) if english else None,
-    )
+def chinese_of(patterns: str) -> re.Pattern[str] | None:
+    """The alternatives with Chinese in them."""
+    chinese = [each for each in map(_filled, _alternatives(patterns)) if _CHINESE.search(each)]
+    return re.compile("|".join(chinese)) if chinese else None
+
+
+@cache
+def english_of(patterns: str) -> re.Pattern[str] | None:
+    """The alternatives without Chinese; they may begin only where a word does, which is faster."""
+    english = [each for each in map(_filled, _alternatives(patterns)) if not _CHINESE.search(each)]
+    return re.compile(rf"(?:\b|(?=[^\w\s]))(?:{'|'.join(english)})", re.ASCII) if english else None
 
 
 @cache

@@ -2,8 +2,9 @@
 
 Decides by a small sum. The text is folded, pastes and log lines are taken out by their shape (``shapes``), and what is quoted
 or told of others is set aside. Each sentence, alone and together with the one before it, then collects the classes of wording
-it has (``cues``): needs, leanings, the collected areas it names, moods, and what settles it against a look-up. The best
-sentence decides; those near the end count in full. Silence is the default: a text without a need scores nothing.
+it has (``cues``): needs, leanings, the collected areas it names, and what settles it against a look-up; and how it reads
+with those that follow it (``reading``), which was learned from judged sentences and carries most where no class is met. The best
+sentence decides; those near the end count in full.
 
 Pure and deterministic. Refuses to look into the memos, and to know what was decided before.
 """
@@ -12,27 +13,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.fold import fold
-from vaultbrain.recall.areas import Areas, found_in
+from vaultbrain.recall.areas import Areas, found_in, masked
 from vaultbrain.recall.cues import (
     AGAINST,
     AREA,
     AREA_WEIGHT,
+    FURTHER_NEED,
     GIVEN_TEXT,
     LEANINGS,
-    MOODS,
     NEEDS,
+    READING,
+    READS_LIKE_NEED,
+    READS_LIKE_NOTE,
     REPORTS,
     THRESHOLD,
     Side,
     compiled,
 )
+from vaultbrain.recall.reading import AREA_MARK, score, strongest
 from vaultbrain.recall.shapes import is_binary, prose_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from vaultbrain.recall.cues import Cue
 
@@ -44,18 +50,22 @@ _READ_CHARS = 900
 _NEAR_THE_END = 3
 _FAR_WEIGHT = -0.2
 #: Sentences from the end that are read at all.
-_MOST_SENTENCES = 12
+_MOST_SENTENCES = 9
 #: Characters of one sentence that are read: nobody writes longer ones.
 _SENTENCE_CHARS = 240
+#: Findings that hold the passage that was read; its words are looked up when they are shown.
+_READINGS = frozenset({READS_LIKE_NEED, READS_LIKE_NOTE})
+_NOTHING_SAID = "no need is spelled out"
 #: Characters of the words shown in a reason.
 _SHOWN_CHARS = 24
 
 _SENTENCE = re.compile(r"[^。!?\n;]*?(?:[。!?\n;]+|\.{2,}|(?<![\d.])\.(?=\s|$)|$)")
-#: What may end a sentence and says nothing; a question mark does.
-_STOPS = "。!;.~, \n"
+#: What may end a sentence and says nothing; an exclamation mark says something of the mood, a question mark of the need.
+_SILENT_STOPS = "。;.~, \n"
+_STOPS = _SILENT_STOPS + "!"
 _QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|‘[^’]{4,}’|《[^》]*》|\"[^\"\n]*\"")
 #: A Chinese character counts as half a word: most words have two.
-_SHORT_WORDS = 4
+_SHORT_WORDS = 3
 _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[a-z0-9'-]+")
 _LETTER = re.compile(r"[a-z0-9\u3400-\u9fff]")
 
@@ -79,6 +89,9 @@ class _Finding:
     words: str
 
     def reason(self) -> str:
+        if self.name in _READINGS:
+            words = "… ".join(strongest(self.words, needed=self.weight > 0))
+            return f'{self.name}: "{words}"' if words else self.name
         words = self.words.strip(" ,.?!。:;") or self.words
         shown = words if len(words) <= _SHOWN_CHARS else words[:_SHOWN_CHARS].rstrip() + "…"
         return f'{self.name}: "{shown}"'
@@ -103,9 +116,11 @@ def decide(text: str, areas: Areas = Areas()) -> Decision:  # noqa: B008  a froz
 def _decided(findings: tuple[_Finding, ...], shapes: tuple[str, ...]) -> Decision:
     recall = _sum(findings) >= THRESHOLD
     shown = [finding.reason() for finding in findings if (finding.weight > 0) == recall]
-    weak = [] if recall or shown else [finding.reason() + " alone is too little" for finding in findings]
-    reasons = tuple(shown or weak) + (() if recall else shapes)
-    return Decision(recall, reasons or ("no need is spelled out",), tuple((finding.name, finding.weight) for finding in findings))
+    if not recall and all(finding.name in _READINGS or finding.weight > 0 for finding in findings):
+        weak = [finding.reason() + " alone is too little" for finding in findings if finding.weight > 0]
+        shown = [*(weak or [_NOTHING_SAID]), *shown]
+    reasons = tuple(shown) + (() if recall else shapes)
+    return Decision(recall, reasons, tuple((finding.name, finding.weight) for finding in findings))
 
 
 def _shape_reasons(pasted: tuple[str, ...], logged: tuple[str, ...]) -> Iterator[str]:
@@ -125,17 +140,17 @@ def _best(candidates: Iterable[tuple[_Finding, ...]]) -> tuple[_Finding, ...]:
 
 
 def _candidates(own: str, areas: Areas) -> Iterator[tuple[_Finding, ...]]:
-    """What each sentence has, alone and together with the sentence before it."""
-    before = _Marks("", Areas(()))
-    sentences = _sentences(_set_aside(own))
-    for place, sentence in enumerate(sentences):
-        marks = _Marks(sentence, areas)
-        far = len(sentences) - place > _NEAR_THE_END
-        if not place or _stands_alone(sentence):
-            yield _findings(marks, far=far)
+    """What each sentence has, alone and together with the sentence before it.
+
+    It is read with those that follow: who asks and goes on to answer wants nothing.
+    """
+    marked = [_Marks(sentence, areas) for sentence in _sentences(own)]
+    for place, marks in enumerate(marked):
+        far = len(marked) - place > _NEAR_THE_END
+        if not place or _stands_alone(marks.sentence):
+            yield _findings((marks,), marked[place : place + _NEAR_THE_END], far=far)
         if place:
-            yield _findings(before, marks, far=far)
-        before = marks
+            yield _findings((marked[place - 1], marks), marked[place - 1 : place + _NEAR_THE_END], far=far)
 
 
 def _stands_alone(sentence: str) -> bool:
@@ -144,8 +159,18 @@ def _stands_alone(sentence: str) -> bool:
 
 
 def _sentences(own: str) -> list[str]:
-    found = [sentence.strip().rstrip(_STOPS)[-_SENTENCE_CHARS:] for sentence in _SENTENCE.findall(own)]
+    found = [sentence.strip().rstrip(_SILENT_STOPS)[-_SENTENCE_CHARS:] for sentence in _SENTENCE.findall(_set_aside(own))]
     return [sentence for sentence in found if _LETTER.search(sentence)][-_MOST_SENTENCES:]
+
+
+def own_words(text: str, areas: Areas) -> str:
+    """What is read of a whole text: its last sentences, without pastes, records and reports."""
+    own = "\n".join(prose_of(fold(text[-_READ_CHARS:])).lines)
+    return _joined(masked(areas, each, AREA_MARK) for each in _sentences(own)[-_NEAR_THE_END:])
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return "。".join(filter(None, sentences))
 
 
 def _set_aside(own: str) -> str:
@@ -168,8 +193,9 @@ class _Marks:
     """The wordings found in one sentence, looked up when they are asked for: most sentences have none that need more."""
 
     def __init__(self, sentence: str, areas: Areas) -> None:
-        self.sentence = sentence
+        self.sentence = sentence.rstrip(_STOPS)
         self.areas = ", ".join(found_in(areas, sentence))
+        self.masked = masked(areas, sentence, AREA_MARK)
         self._words: dict[str, str | None] = {}
 
     def words(self, cue: Cue) -> str | None:
@@ -178,26 +204,34 @@ class _Marks:
         return self._words[cue.name]
 
 
-def _findings(*marks: _Marks, far: bool) -> tuple[_Finding, ...]:
+def _findings(marks: Sequence[_Marks], passage: Sequence[_Marks], *, far: bool) -> tuple[_Finding, ...]:
     named = ", ".join(filter(None, (each.areas for each in marks)))
     found = [_Finding(AREA, Side.LEAN, AREA_WEIGHT, named)] if named else []
     _add(found, NEEDS, marks)
     _add(found, LEANINGS, marks)
     if far and _sum(found) < THRESHOLD:
         return tuple(found)
-    if not any(finding.side is Side.NEED for finding in found):
-        _add(found, MOODS, marks)
     _add(found, AGAINST, marks)
+    found.append(_reading(_joined(each.masked for each in passage)))
     if far:
         found.append(_Finding("stands far from the end", Side.AGAINST, _FAR_WEIGHT, marks[-1].sentence))
     return tuple(found)
 
 
-def _add(found: list[_Finding], cues: tuple[Cue, ...], marks: tuple[_Marks, ...]) -> None:
+@lru_cache(maxsize=32)
+def _reading(passage: str) -> _Finding:
+    weight = round(min(max(READING.slope * score(passage) + READING.start, READING.least), READING.most), 2)
+    if weight > 0:
+        return _Finding(READS_LIKE_NEED, Side.LEAN, weight, passage)
+    return _Finding(READS_LIKE_NOTE, Side.AGAINST, weight, passage)
+
+
+def _add(found: list[_Finding], cues: tuple[Cue, ...], marks: Sequence[_Marks]) -> None:
     """Adds those of ``cues`` that the sentences have, in their order: a class may need one that was found before it."""
     for cue in cues:
         if cue.beside and all(finding.name != cue.beside for finding in found):
             continue
         words = [each for each in (mark.words(cue) for mark in marks) if each is not None]
         if words:
-            found.append(_Finding(cue.name, cue.side, cue.weight, words[-1]))
+            again = cue.side is Side.NEED and any(finding.side is Side.NEED for finding in found)
+            found.append(_Finding(cue.name, cue.side, FURTHER_NEED if again else cue.weight, words[-1]))
