@@ -136,9 +136,20 @@ def test_words_are_compared_without_case_and_script() -> None:
     assert (wrong.wrong["n"].lost, wrong.wrong["n"].left) == (("nas", "降噪"), ("老婆",))
 
 
+def test_queries_are_measured_with_memos_and_without(folder: Path, shell: Shell) -> None:
+    """A word that stands in a memo beside the need is taken for its subject; the figures tell what that is worth."""
+    memos = [wire_memo(12, "阳台番茄：纱窗"), wire_memo(7, "买菜"), wire_memo(5, "电影"), wire_memo(4, "修车")]
+    write(folder / "memos.json", memos)
+    text = "纱窗旧了。邻居还笑我。周末再说。想找以前番茄的做法。"
+    write(folder / "query_generation.json", [QUERY | {"text": text, "must": ["番茄", "纱窗"], "must_not": ["笑我"]}])
+    (one,) = shell("bench", str(folder), "--channel", "keyword", "--json", folder=shell.home).json["sets"]
+    assert one["recall"]["query"]["all_kept_none_left"] == 1
+    assert one["recall"]["query_without_memos"]["wrong"]["n1"]["lost"] == ["纱窗"]
+
+
 def test_what_a_set_has_not_is_not_measured() -> None:
     """No figures instead of figures of nothing."""
-    gate = measure_utterances(Utterances((GateUtterance("a", "a", recall=True),), ()), bool, lambda _: ())
+    gate = measure_utterances(Utterances((GateUtterance("a", "a", recall=True),), ()), bool, lambda _: (), lambda _: ())
     assert gate.query is None
     assert set(gate.as_json()) == {"gate"}
     assert set(gate.as_json()["gate"]) == {"n", "true_mentions", "precision", "recall", "false_mentions", "missed"}
@@ -152,12 +163,13 @@ def test_bench_says_both_and_json_has_the_promised_names(shell: Shell, folder: P
     done = shell("bench", str(folder), "--channel", "keyword", folder=shell.home)
     assert (done.code, done.err) == (0, "")
     assert "recall gate: precision 1.0000, recall 1.0000 (2 texts)" in done.out
-    assert "short queries: 1 of 1 right, " in done.out
+    assert "short queries: 1 of 1 right, 1 without the memos; " in done.out
     (one,) = shell("bench", str(folder), "--channel", "keyword", "--json", folder=shell.home).json["sets"]
     assert one["recall"]["gate"] == {
         "n": 2, "true_mentions": 1, "precision": 1.0, "recall": 1.0, "false_mentions": [], "missed": [],
     }  # fmt: skip
     assert {"n", "all_kept_none_left", "most_terms", "wrong"} <= set(one["recall"]["query"])
+    assert set(one["recall"]["query_without_memos"]) == set(one["recall"]["query"])
     assert (one["recall"]["query"]["all_kept_none_left"], one["recall"]["query"]["wrong"]) == (1, {})
     assert one["queries"] == 1
 

@@ -3,22 +3,24 @@
 The index is a temporary one, which the caller makes and throws away. Documents go the way of a sync, and queries that of
 ``vaultbrain search``; nothing is measured that a person does not get. Notes are not written: searching does not need them.
 
-A set with judged utterances is measured for recall as well: the gate's decisions and the short queries, with the usual areas.
+A set with judged utterances is measured for recall as well: the gate's decisions, and the short queries with
+the set's own memos and without any, with the usual areas.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultbrain.bench.measures import DEPTH, MEASURES, interval, mean, percentile, score_ranking
 from vaultbrain.bench.utterances import measure_utterances
 from vaultbrain.errors import Interrupted
-from vaultbrain.index.tokens import keyword_entry
+from vaultbrain.index.tokens import cut, keyword_entry, match_phrase
 from vaultbrain.recall.areas import Areas
 from vaultbrain.recall.gate import decide
-from vaultbrain.recall.query import short_query
+from vaultbrain.recall.query import Memos, short_query
 from vaultbrain.retrieve.search import search
 from vaultbrain.sync.indexing import Indexer
 from vaultbrain.sync.report import SyncReport
@@ -203,9 +205,18 @@ def measure_set(parts: BenchParts, judged: JudgedSet) -> MeasuredSet:
 def _measure_recall(parts: BenchParts, utterances: Utterances) -> RecallFigures:
     dictionary = parts.search_parts.open_dictionary() if parts.search_parts.uses("dictionary") else None
     is_word = dictionary.has if dictionary else None
+    memos = Memos(partial(_containing, parts.catalog), parts.catalog.count_memos())
     return measure_utterances(
-        utterances, lambda text: decide(text, Areas()).recall, lambda text: short_query(text, Areas(), is_word)
+        utterances,
+        lambda text: decide(text, Areas()).recall,
+        lambda text: short_query(text, Areas(), is_word, memos),
+        lambda text: short_query(text, Areas(), is_word),
     )
+
+
+def _containing(catalog: Catalog, words: Sequence[str]) -> list[str]:
+    phrases = [match_phrase(tokens) for word in words if (tokens := cut(word))]
+    return catalog.memos_meeting(" OR ".join(phrases)) if phrases else []
 
 
 def _index(parts: BenchParts, judged: JudgedSet) -> None:

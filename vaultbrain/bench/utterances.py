@@ -119,25 +119,31 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class RecallFigures:
-    """None where the set has no such utterances."""
+    """None where the set has no such utterances. ``query_without_memos``: the queries of somebody who has no memos yet."""
 
     gate: GateFigures | None
     query: QueryFigures | None
+    query_without_memos: QueryFigures | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {name: found.as_json() for name, found in (("gate", self.gate), ("query", self.query)) if found}
+        named = (("gate", self.gate), ("query", self.query), ("query_without_memos", self.query_without_memos))
+        return {name: found.as_json() for name, found in named if found}
 
 
 # measuring
 
 
 def measure_utterances(
-    utterances: Utterances, decide: Callable[[str], bool], short_query: Callable[[str], tuple[str, ...]]
+    utterances: Utterances,
+    decide: Callable[[str], bool],
+    short_query: Callable[[str], tuple[str, ...]],
+    query_without_memos: Callable[[str], tuple[str, ...]],
 ) -> RecallFigures:
     """``decide``: whether a text is worth a look-up; ``short_query``: the terms that are searched for it."""
     return RecallFigures(
         measure_gate(utterances.gate, decide) if utterances.gate else None,
         measure_queries(utterances.queries, short_query) if utterances.queries else None,
+        measure_queries(utterances.queries, query_without_memos) if utterances.queries else None,
     )
 
 

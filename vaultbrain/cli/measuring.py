@@ -190,7 +190,7 @@ def _shown_times(measured: MeasuredSet) -> str:
 def _shown_recall(measured: MeasuredSet) -> list[str]:
     """Of judged utterances, where there are any."""
     figures = measured.recall
-    return [*_shown_gate(figures.gate), *_shown_queries(figures.query)] if figures else []
+    return [*_shown_gate(figures.gate), *_shown_queries(figures.query, figures.query_without_memos)] if figures else []
 
 
 def _shown_gate(gate: GateFigures | None) -> list[str]:
@@ -204,13 +204,14 @@ def _shown_gate(gate: GateFigures | None) -> list[str]:
     ]
 
 
-def _shown_queries(query: QueryFigures | None) -> list[str]:
-    if not query:
+def _shown_queries(query: QueryFigures | None, without_memos: QueryFigures | None) -> list[str]:
+    if not (query and without_memos):
         return []
     rows = [_GAP + _shown_wrong(name, found) for name, found in query.wrong.items()]
     longest = f"{counted(query.most_terms, 'term')} at most"
     too_long = [f"{_GAP}too long: {', '.join(query.too_long)}"] if query.too_long else []
-    return [f"short queries: {query.all_kept_none_left} of {query.n} right, {longest}", *too_long, *rows]
+    right = f"{query.all_kept_none_left} of {query.n} right, {without_memos.all_kept_none_left} without the memos"
+    return [f"short queries: {right}; {longest}", *too_long, *rows]
 
 
 def _shown_wrong(name: str, found: WrongQuery) -> str:

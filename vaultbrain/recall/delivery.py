@@ -1,16 +1,18 @@
 """The recall note on disk and in the catalog: written, kept to two mentions, and read back when the person has ticked something.
 
 One recall note for each note that is being written. Its row is written before and after the file, so that a kill in between
-leaves a note that the next mention still knows as ours; what the person changed in it stays.
+leaves a note that the next mention still knows as ours; what the person changed in it stays. It is found where they moved or
+renamed it in its folder; one that they deleted takes its mentions along.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import NoteUnreadable
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable
 from vaultbrain.index.recalls import LoggedCandidate, RecallRow
 from vaultbrain.index.ticks import DISMISSED
 from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, ticked_like, usefulness, with_ticks
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
 
     from vaultbrain.index.recalls import RecallShelf
     from vaultbrain.vault.note import Value
-    from vaultbrain.vault.vault import Vault
+    from vaultbrain.vault.vault import FileMark, Vault
 
 #: Mentions that one recall note shows; an older one makes room.
 MAX_SHOWN = 2
+_USEFUL = re.compile(r"^vb_useful:[ \t]*(true|false)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +50,32 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
     ``WriteFailed``; then nothing counts as mentioned.
     """
     with parts.lock():
-        known = parts.shelf.note_for(row.for_note) or _unrecorded(parts, row.for_note)
+        known = _standing(parts, row.for_note)
         if known:
             read_back(parts, known)
         mentions = _kept(parts, known, mention)
-        standing = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
-        standing = replace(standing, path=_path(parts, standing))
-        region, properties = _rendered(parts, standing, language)
+        new = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
+        new = replace(new, path=_path(parts, new))
+        region, properties = _rendered(parts, new, language)
         with parts.transaction():
-            parts.shelf.write_note(replace(standing, intended=region))
-        written = _write(parts, standing, region, properties)
+            parts.shelf.write_note(replace(known or row, path=new.path, intended=region))
+        written = _write(parts, new, region, properties)
         with parts.transaction():
             parts.shelf.write_note(written)
             parts.shelf.write_mentions(row.for_note, [mention.memo_id], row.created[:10])
             parts.shelf.log(log)
     return written
+
+
+def _standing(parts: DeliveryParts, for_note: str) -> RecallRow | None:
+    """The row of the note's recall note, told where that is now; without mentions when the person deleted it."""
+    row = parts.shelf.note_for(for_note)
+    if row is None:
+        return _unrecorded(parts, for_note)
+    if not row.path or parts.vault.mark(row.path):
+        return row
+    path = _found_in_folder(parts, for_note)
+    return replace(row, path=path) if path else replace(row, mentions=(), region="", intended="", properties={})
 
 
 def _kept(parts: DeliveryParts, known: RecallRow | None, mention: Mention) -> list[Mention]:
@@ -84,19 +98,17 @@ def _properties(parts: DeliveryParts, row: RecallRow) -> dict[str, Value]:
 
 def _path(parts: DeliveryParts, row: RecallRow) -> str:
     """Where the note is, or where a new one goes; a file that is not ours is never written over."""
-    if row.path and (parts.vault.mark(row.path) is None or _is_for(parts, row.path, row.for_note)):
+    if row.path and (parts.vault.mark(row.path) is None or _is_recall_note(parts, row)):
         return row.path
-    name = recall_name(PurePosixPath(row.for_note).stem)
-    usual = f"{parts.folder}/{name}.md"
-    if parts.vault.mark(usual) and _is_for(parts, usual, row.for_note):
-        return usual
     others = (other.path for other in parts.shelf.notes() if other.for_note != row.for_note)
     taken = parts.vault.names_in(parts.folder) | {same_name(path) for path in others}
-    return free_path(parts.folder, name, taken)
+    return free_path(parts.folder, recall_name(PurePosixPath(row.for_note).stem), taken)
 
 
-def _is_for(parts: DeliveryParts, path: str, for_note: str) -> bool:
-    return for_note_of(parts.vault, path) == for_note
+def _is_recall_note(parts: DeliveryParts, row: RecallRow) -> bool:
+    """Whether a recall note that is no other note's stands at the recorded place. Obsidian may have rewritten the link in it."""
+    found = for_note_of(parts.vault, row.path)
+    return bool(found) and (found == row.for_note or parts.shelf.note_for(found) is None)
 
 
 def for_note_of(vault: Vault, path: str) -> str:
@@ -106,32 +118,62 @@ def for_note_of(vault: Vault, path: str) -> str:
     except NoteUnreadable:
         return ""
     properties = read_properties(text) if text and "vb_for" in text else {}
-    target = str(properties.get("vb_for", "")).strip().removeprefix("[[").removesuffix("]]").partition("|")[0]
-    return f"{target}.md" if target and properties.get("vb_kind") == "recall" else ""
+    if properties.get("vb_kind") != "recall":
+        return ""
+    target = str(properties.get("vb_for", "")).strip()
+    if target.startswith("[["):
+        return f"{target.removeprefix('[[').removesuffix(']]').partition('|')[0]}.md"
+    return target  # a path that cannot stand in a link
+
+
+def _found_in_folder(parts: DeliveryParts, for_note: str) -> str:
+    """Where a recall note for this one stands that is not where any row says; empty without one."""
+    recorded = {row.path for row in parts.shelf.notes()}
+    unknown = (path for path in sorted(parts.vault.marks_in(parts.folder)) if path not in recorded)
+    return next((path for path in unknown if for_note_of(parts.vault, path) == for_note), "")
 
 
 def _unrecorded(parts: DeliveryParts, for_note: str) -> RecallRow | None:
     """A recall note that no row knows: the catalog was lost. What stands in it is taken for what we wrote."""
-    path = f"{parts.folder}/{recall_name(PurePosixPath(for_note).stem)}.md"
-    if not _is_for(parts, path, for_note):
-        return None
-    return RecallRow(for_note, path, region=read_region(parts.vault.read(path) or "") or "")
+    path = _found_in_folder(parts, for_note)
+    return RecallRow(for_note, path, region=_region_at(parts.vault, path)) if path else None
+
+
+def _region_at(vault: Vault, path: str) -> str:
+    return read_region(vault.read(path) or "") or ""
 
 
 def _write(parts: DeliveryParts, row: RecallRow, region: str, properties: dict[str, Value]) -> RecallRow:
+    mark = parts.vault.mark(row.path)
     standing = parts.vault.read(row.path)
     ours = {key: list(value) if key in SHARED_LISTS and isinstance(value, list) else [] for key, value in properties.items()}
     if standing is None:
-        parts.vault.create(row.path, new_note(properties, region))
+        _create(parts, row.path, new_note(properties, region))
         return replace(row, region=region, intended="", properties=ours)
     base = row.intended if row.intended and row.intended == read_region(standing) else row.region
-    base = ticked_like(base, read_region(standing) or "")  # a tick is known by now, and no change of theirs to be kept beside ours
+    base = ticked_like(
+        base, read_region(standing) or ""
+    )  # a tick is known by now, and no change of theirs to be kept beside ours
     updated = update_note(standing, base_region=base, region=region, properties=properties, base_properties=row.properties)
     if updated is None:  # the markers are gone: the note is the person's, and a new one is not forced on them
         raise NoteUnreadable(path=row.path, reason="its vaultbrain markers are gone")
     if updated.text != standing:
-        parts.vault.replace(row.path, updated.text)
+        _replace(parts, row.path, updated.text, mark)
     return replace(row, region=region, intended="", properties=ours | updated.entries)
+
+
+def _create(parts: DeliveryParts, path: str, text: str) -> None:
+    try:
+        parts.vault.create(path, text)
+    except FileExistsError as error:
+        raise NoteUnreadable(path=path, reason="something else stands there") from error
+
+
+def _replace(parts: DeliveryParts, path: str, text: str, read_at: FileMark | None) -> None:
+    """Writes over the note as it was when it was read."""
+    if parts.vault.mark(path) != read_at:
+        raise NoteBeingEdited(path=path, reason="it is being changed just now")
+    parts.vault.replace(path, text)
 
 
 def read_back(parts: DeliveryParts, row: RecallRow) -> bool:
@@ -149,10 +191,34 @@ def read_back(parts: DeliveryParts, row: RecallRow) -> bool:
 
 def read_back_at(parts: DeliveryParts, path: str) -> RecallRow | None:
     """The row of the recall note at ``path`` when something in it was ticked or unticked since; else None."""
-    row = next((row for row in parts.shelf.notes() if row.path == path), None)
+    row = parts.shelf.note_at(path)
     if row is None and (for_note := for_note_of(parts.vault, path)):
-        row = RecallRow(for_note, path, region=read_region(parts.vault.read(path) or "") or "")
+        row = RecallRow(for_note, path, region=_region_at(parts.vault, path))
     return row if row and read_back(parts, row) else None
+
+
+def follow(parts: DeliveryParts, moved: Sequence[tuple[str, str]]) -> None:
+    """The person moved notes, or recall notes: (old, new) path. What was mentioned goes along."""
+    recall_notes = {row.path: row for row in parts.shelf.notes()}
+    with parts.transaction():
+        for old, new in moved:
+            if row := recall_notes.get(old):
+                parts.shelf.write_note(replace(row, path=new))
+        for old, new in moved:
+            parts.shelf.follow(old, new)
+
+
+def unshown(parts: DeliveryParts) -> list[RecallRow]:
+    """Recall notes whose property does not tell yet what was ticked in them, since nobody could write it then."""
+    return [row for row in parts.shelf.notes() if parts.shelf.ticks_for(row.for_note) and not _is_shown(parts, row)]
+
+
+def _is_shown(parts: DeliveryParts, row: RecallRow) -> bool:
+    try:
+        found = _USEFUL.search(parts.vault.read(row.path) or "")
+    except NoteUnreadable:
+        return True  # nothing can be shown there
+    return found is not None and (found[1] == "true") == usefulness(parts.shelf.ticks_for(row.for_note))
 
 
 def show_ticks(parts: DeliveryParts, for_note: str) -> bool:
@@ -162,13 +228,14 @@ def show_ticks(parts: DeliveryParts, for_note: str) -> bool:
     """
     with parts.lock():
         row = parts.shelf.note_for(for_note)
+        mark = parts.vault.mark(row.path) if row else None
         standing = parts.vault.read(row.path) if row else None
-        if row is None or standing is None or read_region(standing) is None:
+        region = read_region(standing) if standing else None
+        if row is None or standing is None or region is None:
             return False
-        region = read_region(standing) or ""  # whatever stands there stays
         properties, base = _properties(parts, row), row.properties | {"vb_useful": []}
         updated = update_note(standing, base_region=region, region=region, properties=properties, base_properties=base)
         if updated is None or updated.text == standing:
             return False
-        parts.vault.replace(row.path, updated.text)
+        _replace(parts, row.path, updated.text, mark)
         return True

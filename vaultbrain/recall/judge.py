@@ -35,24 +35,17 @@ MAX_MENTIONS = 2
 #: Of title, summary, outside link, high relevance and use, how many must be met.
 LEAST_CRITERIA = 2
 
-#: How near a memo is: shares of the search's score and of the cosine, and what the subject of the query standing in one of its
-#: paragraphs adds. Chosen on memobench (docs/recall.md): of 64 judged subjects and 47
-#: that no memo holds.
-SCORE_SHARE, COSINE_SHARE, SUBJECT_SHARE = 0.6, 0.4, 0.1
+#: How near a memo is: shares of the score and of the cosine, and what the score in the other search adds: found both ways a memo
+#: is surer. Chosen with ``BAR`` on half of the simulated day, 64 judged subjects and 47 that no memo holds (docs/recall.md).
+SCORE_SHARE, COSINE_SHARE, AGREEMENT_SHARE = 0.6, 0.4, 0.3
 #: The least nearness. One tick of 有用 or 不要再提 on a tag's memos moves it by ``LIKING_STEP``, all of them by ``MAX_LIKING``.
-BAR, LIKING_STEP, MAX_LIKING = 0.43, 0.02, 0.08
-#: The least nearness where there is no cosine: words prove less, so more of the subject must stand there.
-BAR_OF_WORDS, LEAST_SUBJECT_OF_WORDS = 0.28, 0.65
-#: How much of the subject must stand in a strong memo and in a related one, unless the meaning alone is as near as
-#: ``SURE_COSINE``.
-LEAST_SUBJECT, LEAST_SUBJECT_RELATED, SURE_COSINE = 0.4, 0.6, 0.5
-#: The least cosine of a memo that shares a single word with the query: the same word may be said of anything.
-LEAST_OF_ONE_WORD = 0.33
-#: A word of another language or a synonym, against 1 for the subject's own word.
-OTHER_WORD = 0.75
+BAR, LIKING_STEP, MAX_LIKING = 0.42, 0.02, 0.08
+#: The least score where there is no cosine, and how much of the subject must stand in one paragraph: words alone prove less.
+BAR_OF_WORDS, LEAST_SUBJECT_OF_WORDS = 0.2, 0.65
 #: What use for the task adds to the points by which verdicts are ordered, at most.
 USE_SHARE = 0.1
-#: The share of the best one's points that a second mention must have.
+#: The share of the best one's points that a second mention must have; and from which on a memo that was mentioned before stands
+#: for the same need.
 SECOND_SHARE = 0.8
 #: What a memo must be, of ``Value``, to be of use.
 LEAST_USE = 0.4
@@ -63,6 +56,7 @@ _RUN, _SAID_ALREADY, _COPIED, _LEAST_COPIED_RUNS = 3, 0.5, 0.6, 8
 #: Share of the tokens of the shorter of two memos that the other has, too, from which on one mention is enough.
 _ALIKE = 0.6
 
+_MENTIONED = "mentioned before"
 #: Names of the subject, and words of one.
 _NAMED, _NAME_WORDS = 2, 5
 #: Letters and digits of a title that names something, a Chinese character counting two, and of a summary that says something.
@@ -126,7 +120,11 @@ _ASKING_TAIL = re.compile(rf"(?<=..)(?:{'|'.join(sorted(filter(is_cjk, _ASKING_W
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty."""
+    """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty.
+
+    Of a memo that two searches found these are the facts of the need's hit, and ``agreement`` is the score by the short query; 0
+    when only one found it.
+    """
 
     memo: Memo
     label: str
@@ -136,6 +134,14 @@ class Candidate:
     anchor: str = ""
     matched: tuple[str, ...] = ()
     rank: int = 0
+    agreement: float = 0.0
+
+    @property
+    def likeness(self) -> float:
+        """What one search says: its score and the cosine; the score alone where there is no vector."""
+        if self.cosine is None:
+            return self.score
+        return SCORE_SHARE * self.score + COSINE_SHARE * max(self.cosine, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +167,7 @@ class Situation:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """``reasons``: why it is shown or held, English. ``points`` order verdicts. ``title``, ``summary``: as a mention shows them.
+    What is too far away has no summary.
 
     ``subject``: the words of the query that stand in it; when none does, those that it is near to.
     """
@@ -178,10 +185,11 @@ class Verdict:
 def judge(candidates: Sequence[Candidate], situation: Situation, *, limit: int = MAX_MENTIONS) -> tuple[Verdict, ...]:
     """A verdict on every candidate: those to mention first, at most ``limit``, then the held ones; the best first in each."""
     judged = sorted((_judge_one(candidate, situation) for candidate in candidates), key=_order)
+    told = [verdict for verdict in judged if verdict.reasons == (_MENTIONED,)]
     verdicts: list[Verdict] = []
     shown: list[Verdict] = []
     for verdict in judged:
-        held = _beside_others(verdict, shown, limit) if verdict.shown else ""
+        held = _beside_others(verdict, shown, told, limit) if verdict.shown else ""
         verdicts.append(replace(verdict, shown=False, reasons=(held,)) if held else verdict)
         shown += [] if held or not verdict.shown else [verdict]
     return tuple(sorted(verdicts, key=_order))
@@ -193,18 +201,20 @@ def _order(verdict: Verdict) -> tuple[bool, float, int, str]:
 
 def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
     memo = candidate.memo
-    subject = _subject(candidate, situation.query)
+    subject = _subject(memo, situation.query)
     value, title = value_of(memo), headline_of(memo.content)
-    summary = summary_of(memo.content, title, about=tuple(map(fold, subject.words)))
     use = _use(value, asked_kinds(situation.text, situation.features))
-    nearness = _nearness(candidate, subject.share)
-    held = _held(candidate, situation, value) or _too_far(candidate, subject, nearness, situation.liking)
-    met = _criteria(candidate, title, summary, value, use)
-    if not held and len(met) < LEAST_CRITERIA:
-        held = (f"too little speaks for it: {met[0] if met else 'nothing'}",)
-    if not held and candidate.label != STRONG and not use:
-        held = ("related, and of no use for what is asked",)
+    nearness = candidate.likeness + AGREEMENT_SHARE * candidate.agreement
     points = round(nearness + USE_SHARE * use, 4)
+    held = _held(candidate, situation, value) or _too_far(candidate, subject, nearness, situation.liking)
+    if held:
+        return Verdict(candidate, False, held, points, value, title, "", _named(subject, situation))
+    summary = summary_of(memo.content, title, about=tuple(map(fold, subject.words)))
+    met = _criteria(candidate, title, summary, value, use)
+    if len(met) < LEAST_CRITERIA:
+        held = (f"too little speaks for it: {met[0] if met else 'nothing'}",)
+    elif candidate.label != STRONG and not use:
+        held = ("related, and of no use for what is asked",)
     return Verdict(candidate, not held, held or met, points, value, title, summary, _named(subject, situation))
 
 
@@ -220,8 +230,10 @@ def _named(subject: _Subject, situation: Situation) -> tuple[str, ...]:
     return tuple(named[:_NAMED])
 
 
-def _beside_others(verdict: Verdict, shown: Sequence[Verdict], limit: int) -> str:
-    """Why it is held although it could be mentioned alone."""
+def _beside_others(verdict: Verdict, shown: Sequence[Verdict], told: Sequence[Verdict], limit: int) -> str:
+    """Why it is held although it could be mentioned alone. ``told`` were mentioned for this note before."""
+    if any(other.points >= SECOND_SHARE * verdict.points for other in told):
+        return "another was mentioned for this before"
     if len(shown) >= limit:
         return f"{limit} better ones are mentioned"
     if shown and verdict.candidate.label != STRONG:
@@ -248,7 +260,7 @@ def _held(candidate: Candidate, situation: Situation, value: Value) -> tuple[str
         (f"too few memos: {situation.corpus_size}", situation.corpus_size < SMALLEST_CORPUS),
         ("dismissed by you", memo.id in situation.dismissed),
         ("linked in the note already", memo.id in situation.linked),
-        ("mentioned before", memo.id in situation.mentioned),
+        (_MENTIONED, memo.id in situation.mentioned),
         (value.low, bool(value.low)),
         ("says nothing new", _is_said_already(memo, situation)),
     )
@@ -299,17 +311,13 @@ def _without_asking(term: str) -> str:
     return term[: tail.start()] if tail and is_cjk(term) else term
 
 
-def _subject(candidate: Candidate, query: Sequence[str]) -> _Subject:
+def _subject(memo: Memo, query: Sequence[str]) -> _Subject:
     terms = subject_terms(query)
-    if not terms:  # nothing is known of the query: what the search matched must do
-        return _Subject(float(bool(candidate.matched)), candidate.matched[:1])
-    paragraphs = [frozenset(cut(fold(part))) for part in re.split(r"\n\s*\n", candidate.memo.content)]
-    shares = [[_stands(term, words) for term in terms] for words in paragraphs]
-    best = max(shares, key=sum)
-    own = sum(best) / len(terms)
-    others = OTHER_WORD * min(1.0, len(_other_words(candidate.matched, query)) / len(terms))
-    words = tuple(term for term, share in zip(terms, best, strict=True) if share == 1)
-    return _Subject(min(1.0, own + (1 - own) * others), words)
+    if not terms:
+        return _Subject(0.0, ())
+    paragraphs = [frozenset(cut(fold(part))) for part in re.split(r"\n\s*\n", memo.content)]
+    best = max(([_stands(term, words) for term in terms] for words in paragraphs), key=sum)
+    return _Subject(sum(best) / len(terms), tuple(term for term, share in zip(terms, best, strict=True) if share == 1))
 
 
 def _stands(term: str, words: frozenset[str]) -> float:
@@ -317,36 +325,15 @@ def _stands(term: str, words: frozenset[str]) -> float:
     return sum(token in words for token in tokens) / len(tokens) if tokens else 0.0
 
 
-def _other_words(matched: Sequence[str], query: Sequence[str]) -> list[str]:
-    """What was met in other words than the query's."""
-    asked = fold(" ".join(query))
-    found = (word.strip("#") for word in dict.fromkeys(map(fold, matched)))
-    return [word for word in found if word not in asked and word not in _ASKING_WORDS and " / " not in word]
-
-
-def _nearness(candidate: Candidate, subject: float) -> float:
-    likeness = candidate.score if candidate.cosine is None else max(candidate.cosine, 0.0)
-    return SCORE_SHARE * candidate.score + COSINE_SHARE * likeness + SUBJECT_SHARE * subject
-
-
 def _too_far(candidate: Candidate, subject: _Subject, nearness: float, liking: Mapping[str, float]) -> tuple[str, ...]:
     if candidate.label not in (STRONG, RELATED):
         return (f"not near enough: {candidate.label}",)
-    bar = BAR_OF_WORDS if candidate.cosine is None else BAR
-    if not _is_on_subject(candidate, subject):
+    if candidate.cosine is None and subject.share < LEAST_SUBJECT_OF_WORDS:
         return ("about something else",)
-    if len(subject.words) == 1 and candidate.cosine is not None and candidate.cosine < LEAST_OF_ONE_WORD:
-        return (f"only a word in common: {subject.words[0]}",)
+    bar = BAR_OF_WORDS if candidate.cosine is None else BAR
     if nearness < bar - _liked(candidate.memo, liking):
         return (f"not near enough: {candidate.label} {nearness:.2f}",)
     return ()
-
-
-def _is_on_subject(candidate: Candidate, subject: _Subject) -> bool:
-    if candidate.cosine is None:
-        return subject.share >= LEAST_SUBJECT_OF_WORDS
-    least = LEAST_SUBJECT if candidate.label == STRONG else LEAST_SUBJECT_RELATED
-    return subject.share >= least or candidate.cosine >= SURE_COSINE
 
 
 def _liked(memo: Memo, liking: Mapping[str, float]) -> float:

@@ -28,8 +28,14 @@ _BEGINS_TO_ASK = re.compile(
     r"(?<=..)(?:(?<!不)(?<!就)想(?=找|看|把|参考|知道|查|翻)|帮我|麻烦你?帮)|(?<=.. )\b(?:could|can) you\b"
 )
 
-_BEFORE = r"(?:以前|之前|上次|上回|上周|上个?月|去年|前年|当时|曾经|从前|过去|早前|前阵子|那时候?|自己|我)"
-_NOTED = r"(?:记|写|存|收藏?|录|算|归|总结|整理|列|排查|摘抄?|抄|攒|收集|读|看|比较|拆解|备课|说|讲|做|画|试|查|研究|学|练|订|定|逛|想)"
+_BEFORE = r"(?:以前|之前|上次|上回|上周|上个?月|去年|前年|当时|曾经|从前|过去|早前|前阵子|那时候?)"
+_NOTED = (
+    r"(?:记|写|存|收藏?|录|算|归|总结|整理|列|排查|摘抄?|抄|攒|收集|读|看|比较|拆解|备课|说|讲|"
+    r"做|画|试|查|研究|学|练|订|定|逛|想)"
+)
+#: Something was done then: 前年问过三家. Not 超过, 过期.
+_DONE = r"(?:以前|之前|上次|上回|去年|前年|先前|早先|前阵子|曾经|当时).{0,6}?[^\W超经通]过(?![期程敏去年来分于度户夜节生])"
+_WHERE = r"[记存写放收]在?哪|在哪(?:里|儿|一)?[条篇页份本了]"
 _WANT = (
     r"(?:(?<!不)(?<!就)想要?|(?<![不只重主])要|得|需要|打算|准备|希望|赶紧|赶快|先|帮我?忙?|麻烦|请|能不能|可不可以|能否|再|趁)"
 )
@@ -42,15 +48,18 @@ _WAY = (
     r"能不能|可不可以|是不是该|该先|先后|多少|多久)"
 )
 _ASKS_FOR_NOTES = re.compile(
-    rf"{_WANT}.{{0,6}}?{_LOOK}|(?:找|翻|查|调|捞|挖|拿)(?:一下)?(?:出来|出|来)|找找|翻翻|"
-    rf"{_BEFORE}.{{0,8}}?{_NOTED}(?:下来|下|了|过|的)|记得.{{0,4}}{_NOTED}?过|{_NOTED}过|的(?:笔记|记录)|"
+    rf"{_WANT}.{{0,6}}?{_LOOK}|(?:找|翻|查|调|捞|挖|拿)(?:一下)?(?:出来|出|来)|找找|翻翻|[找翻查捞调]一下|"
+    rf"{_BEFORE}.{{0,8}}?{_NOTED}(?:下来|下|了|过|的)|(?:我|自己).{{0,8}}?{_NOTED}(?:下来|下|过|的)|{_DONE}|{_WHERE}|"
+    r"[找发调翻]给我|给我[找翻调]|\A\s*(?:参考|参照|对照)|我?有(?:记|写|存|收|整理)(?!得)|"
+    rf"记得.{{0,4}}{_NOTED}?过|{_NOTED}过|的(?:笔记|记录)|"
     r"(?:收藏|总结)(?:了|的|过)|"
     r"想看(?!的)|想找|想(?:再|继续)?(?:用|沿用|套用|照抄|照搬|照着|复用)|看(?:之前|以前|去年|上次)|"
-    r"\b(?:dig(?:ging)? (?:up|out)|pull up|look(?:ing)? (?:up|for|at|back)|find|show me|where(?:'s| is| are| did)|"
+    r"\b(?:dig(?:ging)? (?:up|out)|pull (?:up|out)|go (?:over|through)|look(?:ing)? (?:up|for|at|back)|"
+    r"find|show me|where(?:'s| is| are| did)|"
     r"what i (?:wrote|saved|learned|noted|said|collected|knew)|"
     r"i (?:wrote|saved|noted|made|kept|bookmarked|collected|jotted|clipped)|"
     r"(?:did|do) i (?:have|say|write|note|save|put|keep|decide|choose|pick|settle|conclude|learn|find|use)|"
-    r"anything (?:about|on)|reread|revisit|remind me|compare|"
+    r"anything (?:about|on)|reread|reuse|redo|revisit|remind me|compare|"
     r"i remember (?:writing|saving|making|noting|reading)|"
     r"(?:my|the|those|own|old|earlier|packing) (?:[\w-]+ )?(?:notes?|memos?|checklist|list)|notes? (?:on|about))\b"
 )
@@ -63,34 +72,45 @@ _GOES_ON = re.compile(
     r"\A(?:尤其|特别是|包括|主要是|比如|例如|还有|以及|那[个条篇]|"
     r"(?:or )?something about|the (?:one|part|bit|section)\b|"
     r"and (?:the|my|what|how|where)|plus|also|especially|including|particularly|"
-    r"mainly|e\.g)|(?:什么的|之类的?|等等|(?:那[一两三几]?|[两三几])[个条篇种段张块页])\Z|\A[^、]{2,6}(?:、[^、]{2,6})+\Z"
+    r"mainly|e\.g)|\A(?:[a-z-]+ ){1,3}(?:and|or|versus|vs) [a-z-]+\Z|"
+    r"(?:什么的|之类的?|等等|(?:那[一两三几]?|[两三几])[个条篇种段张块页套份版节])\Z|"
+    r"\A[^，]{2,5}[和跟与及][^，]{2,5}\Z|\A[^、]{2,6}(?:、[^、]{2,6})+\Z"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``text[start:end]``; ``is_need``: it is one of those that say what is wanted; ``sentence``: which one it is part of."""
+    """``text[start:end]``; ``is_need``: it is one of those that say what is wanted; ``sentence``: which one it is part of;
+    ``is_beside``: the same as one of these.
+    """
 
     start: int
     end: int
     level: int
     is_need: bool = False
     sentence: int = 0
+    is_beside: bool = False
 
 
 def clauses_of(folded: str) -> list[Clause]:
     """In order, addresses left out. The need is what asks most; a text of one clause is all need."""
     found = _with_continuations(folded, list(_cut(folded)))
     most = max((clause.level for clause in found), default=SAYS)
-    return [replace(clause, is_need=len(found) == 1 or SAYS < most == clause.level) for clause in found]
+    return _with_neighbours([replace(clause, is_need=len(found) == 1 or SAYS < most == clause.level) for clause in found])
 
 
 def with_what_is_meant(clauses: Sequence[Clause]) -> list[Clause]:
     """For a need that only points (找找那条, I want to see that): what was said just before is needed."""
-    return [
+    meant = [
         replace(clause, is_need=clause.is_need or clauses[place + 1].is_need) if place + 1 < len(clauses) else clause
         for place, clause in enumerate(clauses)
     ]
+    return _with_neighbours(meant)
+
+
+def _with_neighbours(clauses: Sequence[Clause]) -> list[Clause]:
+    sentences = {clause.sentence for clause in clauses if clause.is_need}
+    return [replace(clause, is_beside=not clause.is_need and clause.sentence in sentences) for clause in clauses]
 
 
 def _cut(folded: str) -> Iterator[Clause]:

@@ -46,25 +46,29 @@ _WORD, _OWN_WORD, _LONE = 1.0, 0.95, 1.3
 _SAYING_CHARS = 4
 #: With an unknown character behind they make a word: 短评, 旧文, 新番.
 _FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚前后")
-#: What one does with notes is no second half of a word; other verbs may be: 抽成, 断更.
-_OF_NOTES = frozenset("记写存看做说讲找查翻想用要列读")
+#: In a need they are the first half of a word that no list has: 打样, 变位, 回译.
+_VERBAL = OBJECT_VERBS | frozenset("起重回变除续转调出入退进合保工译量通过")
+#: What is counted by them, or what they are themselves.
+_ALSO_NOUNS = frozenset("样位名号页行列章")
 #: Before a gerund that says what kind of a thing.
 _BEFORE_A_KIND = frozenset(("a", "about", "for", "his", "my", "of", "on", "our", "the", "their"))
 #: They make a word of a verb before them that is dropped elsewhere: 打开率.
 _MEASURING = frozenset("率量法器机费期度")
 #: A verb with what it cannot reach: 找不着, 不下; what is counted: 三个, 第几天, 每周; people: 阿姨们, 老王.
-_POTENTIAL = re.compile(r"[^不]不[着到了下住起懂清完动上见得]|[不没].")
+_POTENTIAL = re.compile(r"[^不]不[着到了下住起懂清完动上见得]|[不没].|[^超经通不]过|(..)\1|(.)\2(.)\3")
 _COUNTED = re.compile(
-    r"[一二三四五六七八九十百千万两几半]+.?|[第每].{1,2}|.*(?:小时|分钟)|.+们|"
+    r"[一二三四五六七八九十百千万两几半]+[个只条张本次回遍趟天年月日周岁点分秒块元层楼碗杯瓶袋盒斤口句字页段篇种样件套双对群堆版款圈场顿阵身脸晚夜宿头家位名台部首集章人下把手眼声份]?|[第每].{1,2}|.*(?:小时|分钟)|.+们|"
     r"[老小阿][王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗]"
 )
 _ENGLISH_NOISE = re.compile(r"[0-9]+(?:am|pm|st|nd|rd|th|h|s)?|.|.{3,}ly|(?:ha)+h?|l+o+l+")
 #: What a verb leads to in degree is a picture: 吓得魂都没了, 说得天花乱坠.
 _DEGREE = re.compile(
-    r"(?<=[\u3400-\u9fff])(?<![记觉值懒舍懂晓显难不只还非也就先总必取获使变])得(?=[\u3400-\u9fff]{2})(?!先|把|去|赶|重)"
+    r"(?<=[\u3400-\u9fff])(?<![我你他她们记觉值懒舍懂晓显难不只还非也就先总必取获使变])得(?=[\u3400-\u9fff]{2})(?!先|把|去|赶|重)"
 )
 #: What comes after the fetching is what for: 翻出来撑场面, 找来补上.
 _FETCHED = re.compile(r"(?<=..)(?:[找翻调捞挖]出来?|拿出来|[找拿]来)(?!的|哪)")
+#: What should not be: 别又写成论文, 免得忘了.
+_WARNS = re.compile(r"\s*(?:千万|可)?(?:别|免得|省得|以免|不然|否则)(?!的|人|墅|处)")
 #: What people do in a story.
 _ACTS = re.compile(r"[问说叫让催喊笑骂还又也都在老非]")
 _CJK = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -103,9 +107,11 @@ class Term:
 
 
 def terms_of(folded: str, clause: Clause, is_word: IsWord | None) -> list[Term]:
-    """What is left of a clause, in order."""
+    """What is left of a clause, in order; nothing of one that says what should not be."""
+    if _WARNS.match(folded, clause.start, clause.end):
+        return []
     end = _end_of_interest(folded, clause)
-    tokens = _merged(_tokens(folded, clause.start, end, is_word), in_need=clause.is_need)
+    tokens = _merged(_tokens(folded, clause.start, end, is_word), in_need=clause.is_need or clause.is_beside)
     together: list[Token] = []
     terms: list[list[Token]] = []
     for token, is_kept in _sifted(folded, tokens, in_need=clause.is_need):
@@ -194,8 +200,9 @@ def _is_more_of(last: Token, token: Token, *, in_need: bool) -> bool:
         return False
     if token.word in SUFFIXES or (last.word in _FORMING and token.word not in DROPPED):
         return True
-    is_verbal = in_need and last.is_lone and token.word not in _OF_NOTES
-    return last.word not in DROPPED and (token.word not in DROPPED or is_verbal)
+    if in_need and last.word in _VERBAL and (token.word not in DROPPED or token.word in _ALSO_NOUNS):
+        return True
+    return last.word not in DROPPED and (in_need or token.word not in DROPPED)
 
 
 # sifting
@@ -240,7 +247,7 @@ def _is_part_of_name(sifted: Sequence[tuple[Token, bool]], place: int, *, in_nee
         return True
     if place + 1 >= len(sifted):
         return False
-    if in_need and 0 < place and _joins(sifted[place - 1], token, sifted[place + 1]):
+    if in_need and place > 0 and _joins(sifted[place - 1], token, sifted[place + 1]):
         return True
     return _goes_with_word_behind(token, *sifted[place + 1], in_need=in_need)
 

@@ -26,25 +26,25 @@ structure process tutorial inspiration reference references pros cons
 
 #: Chinese of no subject by itself: grammar, time, number, degree, judgement, and the verbs of doing, saying, having and finding.
 _GRAMMAR = """
-我 你 您 他 她 它 我们 你们 他们 她们 它们 咱 咱们 自己 我自己 大家 别人 人家 人 谁 有人 每个人 某人 那个谁 谁谁 本人 俺 们
-家的 这 那 哪 这个 那个 哪个 这些 那些 哪些 这种 那种 哪种 这样 那样 这么 那么 这儿 那儿 这里 那里 哪里 哪儿 这东西 那东西
-这事 那事 这回 那回 这次 那次 上次 下次 上回 下回 这篇 那篇 这条 那条 这套 那套 那几个 这几个 那几条 那几页 这边 那边 其中
-其他 其它 另外 另 别的 某 各 每 每次 每个 什么 什么样 什么时候 什么地方 什么东西 多个 什么样的 什么的 啥 怎么 怎样 怎么样
-怎么办 怎么做 怎么写 怎么弄 怎么说呢 如何 为什么 为何 为啥 咋 咋办 哪天 几 多少 多久 几个 几条 几招 几次 几种 几部 几天 的 地
-得 了 着 过 是 不是 是不是 在 于 有 没有 没 无 不 非 未 别 莫 勿 和 与 跟 同 及 以及 或 或者 还是 而 而且 并 并且 但 但是 可是
-可 不过 然而 却 只是 因为 因 所以 于是 如果 要是 若 的话 虽然 尽管 即使 就算 既然 既 无论 不管 除了 除 关于 有关 对于 对 把 被
-让 给 叫 使 令 向 往 朝 从 自 自从 由 由于 按 按照 照 照着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当 当时 等 等等
-之类 之类的 左右 一样 似的 一般 一边 一下 一下子 一点 一点点 一些 有点 有点儿 有些 有的 也 都 就 就是 才 又 再 再说 还 还有
-还要 已 已经 曾 曾经 正 正在 刚 刚刚 刚才 刚好 马上 立刻 立马 赶紧 赶快 快 快要 将 将要 先 然后 接着 最后 终于 结果 最终 一直
-总 总是 老是 老 常 常常 经常 往往 通常 平时 偶尔 有时 有时候 从来 从不 突然 忽然 居然 竟然 竟 果然 当然 其实 实际上 究竟 到底
-反正 反而 明明 偏偏 偏 幸好 好在 幸亏 可惜 毕竟 至少 起码 最多 大概 大约 差不多 几乎 可能 也许 或许 恐怕 应该 应当 该 必须
-一定 肯定 真的 真 假的 确实 的确 简直 尤其 主要 任何 市面上 特别 非常 十分 很 挺 蛮 太 超 超级 倒 倒是 没法 无法 当场 当下
-一宿 最 更 更加 越 越来越 越想越 极 极了 比较 相当 多 多么 好多 很多 许多 不少 一堆 一批 一大堆 所有 全部 全 整 整个 整整 完全
-根本 彻底 光 光是 只 只有 只要 只好 仅 仅仅 单 单单 共 一共 总共 重新 再次 一起 一块 一同 互相 亲自 随便 随手 顺便 顺手 特意
-专门 故意 狠狠 好好 慢慢 渐渐 悄悄 偷偷 默默 老老实实 认真 仔细 直接 间接 分别 各自 一一 逐个 如此 甚至 连 即 便 皆 均 尚 仍
-仍然 依然 依旧 并非 而是 不仅 不但 吗 呢 吧 啊 呀 哇 啦 哦 噢 喔 嘛 么 哈 嘞 咯 呗 耶 哎 唉 嗯 呃 额 诶 欸 哼 嘿 嗨 呵 哟 唔
-嘘 罢了 而已 来着 算了 好了 罢 嘻嘻 哈哈 哈哈哈 呵呵 嘿嘿 呜呜 里 里面 上 上面 下 下面 中 中间 内 外 外面 前 前面 后 后面 左
-右 左边 右边 旁 旁边 之 之中 之间 以上 以下 以内 以外 以来 附近 其
+我 你 您 他 她 它 我们 你们 他们 她们 它们 咱 咱们 自己 我自己 大家 别人 人家 人 谁 有人 每个人 某人 那个谁 谁谁 本人 俺 们 家的
+这 那 哪 这个 那个 哪个 这些 那些 哪些 这种 那种 哪种 这样 那样 这么 那么 这儿 那儿 这里 那里 哪里 哪儿 这东西 那东西 这事 那事
+这回 那回 这次 那次 上次 下次 上回 下回 这篇 那篇 这条 那条 这套 那套 那几个 这几个 那几条 那几页 这边 那边 其中 其他 其它 另外
+另 别的 某 各 每 每次 每个 什么 什么样 什么时候 什么地方 什么东西 多个 什么样的 什么的 啥 怎么 怎样 怎么样 怎么办 怎么做 怎么写
+怎么弄 怎么说呢 如何 为什么 为何 为啥 咋 咋办 哪天 几 多少 多久 几个 几条 几招 几次 几种 几部 几天 的 地 得 了 着 著 过 尤其是
+特别是 主要是 包括 是 不是 是不是 在 于 有 没有 没 无 不 非 未 别 莫 勿 和 与 跟 同 及 以及 或 或者 还是 而 而且 并 并且 但 但是
+可是 可 不过 然而 却 只是 因为 因 所以 于是 如果 要是 若 的话 虽然 尽管 即使 就算 既然 既 无论 不管 除了 除 关于 有关 对于 对 把
+被 让 给 叫 使 令 向 往 朝 从 自 自从 由 由于 按 按照 照 照着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当 当时 等 等等
+之类 之类的 左右 一样 似的 一般 一边 一下 一下子 一点 一点点 一些 有点 有点儿 有些 有的 也 都 就 就是 才 又 再 再说 还 还有 还要
+已 已经 曾 曾经 正 正在 刚 刚刚 刚才 刚好 马上 立刻 立马 赶紧 赶快 快 快要 将 将要 先 然后 接着 最后 终于 结果 最终 一直 总 总是
+老是 老 常 常常 经常 往往 通常 平时 偶尔 有时 有时候 从来 从不 突然 忽然 居然 竟然 竟 果然 当然 其实 实际上 究竟 到底 反正 反而
+明明 偏偏 偏 幸好 好在 幸亏 可惜 毕竟 至少 起码 最多 大概 大约 差不多 几乎 可能 也许 或许 恐怕 应该 应当 该 必须 一定 肯定 真的
+真 假的 确实 的确 简直 尤其 主要 任何 市面上 特别 非常 十分 很 挺 蛮 太 超 超级 倒 倒是 没法 无法 当场 当下 一宿 最 更 更加 越
+越来越 越想越 极 极了 比较 相当 多 多么 好多 很多 许多 不少 一堆 一批 一大堆 所有 全部 全 整 整个 整整 完全 根本 彻底 光 光是 只
+只有 只要 只好 仅 仅仅 单 单单 共 一共 总共 重新 再次 一起 一块 一同 互相 亲自 随便 随手 顺便 顺手 特意 专门 故意 狠狠 好好 慢慢
+渐渐 悄悄 偷偷 默默 老老实实 认真 仔细 直接 间接 分别 各自 一一 逐个 如此 甚至 连 即 便 皆 均 尚 仍 仍然 依然 依旧 并非 而是
+不仅 不但 吗 呢 吧 啊 呀 哇 啦 哦 噢 喔 嘛 么 哈 嘞 咯 呗 耶 哎 唉 嗯 呃 额 诶 欸 哼 嘿 嗨 呵 哟 唔 嘘 罢了 而已 来着 算了 好了
+罢 嘻嘻 哈哈 哈哈哈 呵呵 嘿嘿 呜呜 里 里面 上 上面 下 下面 中 中间 内 外 外面 前 前面 后 后面 左 右 左边 右边 旁 旁边 之 之中
+之间 以上 以下 以内 以外 以来 附近 其
 """
 _TIME_AND_NUMBER = """
 今天 昨天 明天 前天 后天 今晚 昨晚 明晚 今早 昨夜 早上 上午 中午 下午 晚上 夜里 半夜 凌晨 清晨 傍晚 深夜 大半夜 一早 一大早 早
@@ -59,24 +59,24 @@ _TIME_AND_NUMBER = """
 哪一种 哪一个 一半 大半 前半 后半
 """
 _DOING = """
-想 想要 要 需要 需 希望 愿意 打算 准备 决定 觉得 感觉 认为 以为 知道 不知道 晓得 明白 懂 记得 不记得 记不清 记不得 记住 忘
-忘了 忘记 想起 想起来 想不起来 想一想 想想 想到 看 看看 看到 看见 看完 看过 看一下 看一看 瞧 找 找找 找到 找出 找出来 找来
-找回 查 查查 查一下 查到 翻 翻翻 翻出 翻出来 翻看 翻一下 翻到 搜 搜搜 搜索一下 参照 参考 对照 对照一下 参考一下 确认 确认一下
-了解 弄清 弄清楚 搞清 搞清楚 搞懂 弄懂 帮 帮我 帮忙 帮帮 麻烦 请 请问 拜托 求 求助 能 能够 可以 能不能 可不可以 会 会不会 敢
-肯 可否 是否 有没有 要不要 该不该 值不值得 值得 适合 合适 来 去 来去 上来 下来 出来 出去 回来 回去 进来 进去 起来 过来 过去 拿
-拿来 拿出来 拿出 取 放 放哪 放到 搁 做 做过 做了 弄 搞 干 办 用 用来 使用 利用 拿去 写 写过 写下 写的 写了 记 记过 记下 记录过
-记录 存 存过 保存 收藏 收藏过 收藏夹 笔记里 摘抄 摘录 抄 攒 收集 收集过 总结 总结过 整理过 整理 列 列过 列出 说 说过 说起
-说起来 说来 讲 讲过 讲讲 聊 聊聊 聊过 谈 谈谈 提 提到 提过 问 问问 答 回答 告诉 叫做 叫 喊 骂 念 听 听说 听到 听过 读 读过 学
-学过 教 玩 吃 喝 买 卖 送 借 还给 给我 收 付 花 坐 站 走 跑 跳 躺 睡 醒 起 起床 睡觉 吃饭 开 开始 关 关掉 打 打开 进 出 回
-到了 变 变成 成 成了 成为 换 换成 改 改成 改一下 加 减 删 删掉 删除 挪 搬 选 挑 挑出 定 排 分 分成 拆 合 并入 接 带 带来 带上
+想 想要 要 需要 需 希望 愿意 打算 准备 决定 觉得 感觉 认为 以为 知道 不知道 晓得 明白 懂 记得 不记得 记不清 记不得 记住 忘 忘了
+忘记 想起 想起来 想不起来 想一想 想想 想到 看 看看 看到 看见 看完 看过 看一下 看一看 瞧 捞 捞一下 捞出来 叫出来 找 找找 找到
+找出 找出来 找来 找回 查 查查 查一下 查到 翻 翻翻 翻出 翻出来 翻看 翻一下 翻到 搜 搜搜 搜索一下 参照 参考 对照 对照一下 参考一下
+确认 确认一下 了解 弄清 弄清楚 搞清 搞清楚 搞懂 弄懂 帮 帮我 帮忙 帮帮 麻烦 请 请问 拜托 求 求助 能 能够 可以 能不能 可不可以 会
+会不会 敢 肯 可否 是否 有没有 要不要 该不该 值不值得 值得 适合 合适 来 去 来去 上来 下来 出来 出去 回来 回去 进来 进去 起来 过来
+过去 上去 下去 拿 拿来 拿出来 拿出 取 放 放哪 放到 搁 做 做过 做了 弄 搞 干 办 用 用来 使用 利用 拿去 写 写过 写下 写的 写了 记
+记过 记下 记录过 记录 存 存过 保存 收藏 收藏过 收藏夹 笔记里 摘抄 摘录 抄 攒 收集 收集过 总结 总结过 整理过 整理 列 列过 列出 说
+说过 说起 说起来 说来 讲 讲过 讲讲 聊 聊聊 聊过 谈 谈谈 提 提到 提过 问 问问 答 回答 告诉 叫做 叫 喊 骂 念 听 听说 听到 听过 读
+读过 学 学过 教 玩 吃 喝 买 卖 送 借 还给 给我 收 付 花 坐 站 走 跑 跳 躺 睡 醒 起 起床 睡觉 吃饭 开 开始 关 关掉 打 打开 进 出
+回 到了 变 变成 成 成了 成为 换 换成 改 改成 改一下 加 减 删 删掉 删除 挪 搬 选 挑 挑出 定 排 分 分成 拆 合 并入 接 带 带来 带上
 戴 穿 拍 画 试 试试 试过 试一下 试一试 等着 等到 靠 当成 交 背 完 缺 欠 差点 差点儿 怼 干掉 搞定 弄完 停 停下 留 留下 留着 剩
 剩下 丢 扔 掉 坏 坏了 破 补 补上 救 修 碰 碰到 遇到 遇上 发现 发生 发 发给 收到 属于 算 算是 算算 算错 算一下 好像 像 似乎
-看起来 看来 听起来 继续 停止 完成 结束 出现 存在 进行 得到 获得 拿到 达到 处理 解决 负责 参加 参与 加入 开会 散会 上班 下班
-加班 出差 出门 回家 在家 到家 上课 下课 放学 发信息 发消息 打电话 开口 点头 摇头 答应 拒绝了 同意 反对 推荐 介绍 建议 提醒 劝
-催 催我 逼 抱怨 吐槽 吵 吵架 争 吼 哭 笑 笑我 叹气 发火 生气 发呆 犹豫 纠结 折腾 打扰 打搅 叨扰 耽误 耽搁 承认 放弃 坚持 努力
-拖延 偷懒 躲 逃 抢 赶 追 醒来 睡着 趴 泡 堆 堆着 夹 盯 盯着 扯 瞎扯 装 装懂 拉 拉我 抖 晕 踩 按 守着 好不好 行不行 对不对
-过得去 见效 管用 有用 没用 救回来 调出来 捞出来 挖出来 拿来用 用上 用得上 沿用 套用 照抄 照搬 照做 复用 回顾 回忆 借鉴 琢磨
-商量 讨论 考虑 对付 应付 面对 看懂 看清 带走 放着 出炉 上线 下线 弄好 做完 写完 做好 写好 排好 想好
+看起来 看来 听起来 继续 停止 完成 结束 出现 存在 进行 得到 获得 拿到 达到 处理 解决 负责 参加 参与 加入 开会 散会 上班 下班 加班
+出差 出门 回家 在家 到家 上课 下课 放学 发信息 发消息 打电话 开口 点头 摇头 答应 拒绝了 同意 反对 推荐 介绍 建议 提醒 劝 催 催我
+逼 抱怨 吐槽 吵 吵架 争 吼 哭 笑 笑我 叹气 发火 生气 发呆 犹豫 纠结 折腾 打扰 打搅 叨扰 耽误 耽搁 承认 放弃 坚持 努力 拖延 偷懒
+躲 逃 抢 赶 追 醒来 睡着 趴 泡 堆 堆着 夹 盯 盯着 扯 瞎扯 装 装懂 拉 拉我 抖 晕 踩 按 守着 好不好 行不行 对不对 过得去 见效 管用
+有用 没用 救回来 调出来 挖出来 拿来用 用上 用得上 沿用 套用 照抄 照搬 照做 复用 回顾 回忆 借鉴 琢磨 商量 讨论 考虑 对付 应付
+面对 看懂 看清 带走 放着 出炉 上线 下线 弄好 做完 写完 做好 写好 排好 想好
 """
 _SAYING = """
 说实话 老实讲 老实说 讲真 讲道理 讲真的 说真的 说白了 说到底 坦白讲 坦白说 不瞒你说 我跟你讲 我跟你说 跟你讲 跟你说 你知道吗
@@ -96,34 +96,38 @@ _FEELING = """
 愧疚 羞愧 丢脸 丢人 害羞 委屈 嫉妒 羡慕 生气 气死 气笑 气得 火大 恼火 崩溃 疯了 快疯了 发疯 恶心 心虚 心疼 心酸 心凉 心态 心情
 情绪 心里 心里话 服气 不服气 不服 得意 骄傲 自豪 感动 惊讶 吓 吓人 吓我一跳 吓死 惊 佩服 无聊 孤独 寂寞 疲惫 疲倦 疲劳感 冷静
 清醒 淡定 放松下来 糊涂 迷茫 迷糊 头大 头都大 头疼得 脑子 脑袋 浆糊 魂 真哭 想哭 想睡 就想睡 不想读 不想写 不想做 不想动 不想
-不听话 手一抖 一抖 嘴快 嘴上 嘴硬 脸皮 笨 笨蛋 傻 蠢 菜鸟 怀疑人生 整个人 泡在水里 压力大 打鼓 心里打鼓 天花乱坠 人山人海
-夹中间 乱 有点乱 满 太满 简单 难 好难 太难 容易 复杂 麻烦死 奇怪 怪 好看 漂亮 可爱 丑 美 好 坏 差 差劲 大 小 多 少 长 短 高 低
-新 旧 轻 重 贵 便宜 远 近 快 慢 深 浅 厚 薄 胖 瘦 老旧 不错 很好 真好 好棒 太棒 厉害 牛 一般般 普通 正常 严重 重要 有趣 有意思
-没意思 可怕 可怜 真实 固定 偏高 偏低 合理 舒服 不舒服 幸运 最好 最好是 更好 最差 不太 不太好 不太好意思 太好 好意思 不认得
-认得 不快 对不上 说不清 记不住 分不清 搞不懂 弄不清 看不懂 用不了 打不开 睡不着 忍不住 来不及 受不了 死活 拼命 死 要死 活 命
-凉 凉了 湿 干净 脏 臭 笨问题 蠢问题 傻问题 好奇 专家 外行 门外汉 小白 新手小白 记性 记性差 年纪 年纪大 更年期 画大饼 大饼
+不听话 手一抖 一抖 嘴快 嘴上 嘴硬 脸皮 笨 笨蛋 傻 蠢 菜鸟 怀疑人生 整个人 泡在水里 压力大 打鼓 心里打鼓 天花乱坠 人山人海 夹中间
+乱 有点乱 满 太满 简单 难 好难 太难 容易 复杂 麻烦死 奇怪 怪 好看 漂亮 可爱 丑 美 好 坏 差 差劲 大 小 多 少 长 短 高 低 新 旧 轻
+重 贵 便宜 远 近 快 慢 深 浅 厚 薄 胖 瘦 老旧 不错 很好 真好 好棒 太棒 厉害 牛 一般般 普通 正常 严重 重要 要紧 最要紧 有趣
+有意思 没意思 可怕 可怜 真实 固定 偏高 偏低 合理 舒服 不舒服 幸运 最好 最好是 更好 最差 不太 不太好 不太好意思 太好 好意思
+不认得 认得 不快 对不上 说不清 记不住 分不清 搞不懂 弄不清 看不懂 用不了 打不开 睡不着 忍不住 来不及 受不了 死活 拼命 死 要死 活
+命 凉 凉了 湿 干净 脏 臭 笨问题 蠢问题 傻问题 好奇 专家 外行 门外汉 小白 新手小白 记性 记性差 年纪 年纪大 更年期 画大饼 大饼
 一句话 一个字 半句 两句 心血来潮 手忙脚乱 莫名其妙 乱七八糟 糊里糊涂 稀里糊涂 前言不搭后语
 """
 #: General nouns that name no subject.
 _GENERAL = """
-记事 东西 事 事情 事儿 情况 方面 地方 时间 时 部分 内容 样子 名字 意思 话 话题 原因 结果 过程 目的 机会 关系 世界 生活 工作
-人生 自己的 文字 备忘 备忘录 资料 记录 那页 这页 那张 那部 那段 一段 那本 尽头 全家 家里 家中 手里 手上 身上 心理 眼前 路上
-桌上 床上 楼上 楼下 隔壁 门口 外头 屋里 地上 网上 店里 这家 这类 那类 这部 这件 那件 件事 这条路 一条 一堆人 一群 样 种种
-过程中 理由 一人 一家 一个人
+记事 正事 急事 东西 事 事情 事儿 情况 方面 地方 时间 时 部分 内容 样子 名字 意思 话 话题 原因 结果 过程 目的 机会 关系 世界 生活
+工作 人生 自己的 文字 备忘 备忘录 资料 记录 那页 这页 那张 那部 那段 一段 那本 尽头 全家 家里 家中 手里 手上 身上 心理 眼前 路上
+桌上 床上 楼上 楼下 隔壁 门口 外头 屋里 地上 网上 店里 这家 这类 那类 这部 这件 那件 件事 这条路 一条 一堆人 一群 样 种种 过程中
+理由 一人 一家 一个人
 """
 #: Of these, what may be the first half of a subject: 内容拆分.
-GENERAL_NOUNS = _words("内容 时间 情况 过程 结果 原因 工作 生活 资料 部分 关系 文字 心理")
+GENERAL_NOUNS = _words("话题 内容 时间 情况 过程 结果 原因 工作 生活 资料 部分 关系 文字 心理")
 DROPPED = _words(" ".join((_GRAMMAR, _TIME_AND_NUMBER, _DOING, _SAYING, _FEELING, _GENERAL))) - INTENTS
 
 #: Verbs that are part of a subject between two words of it: 自动保存设置.
-JOINING = _words("保存 删除 收集 收藏 记录 整理 停止 打开 处理 提醒 推荐 介绍 参加 讨论 回顾 搜索 使用 确认 回答 加入 准备 抱怨 沟通")
+JOINING = _words(
+    "保存 删除 收集 收藏 记录 整理 停止 打开 处理 提醒 推荐 介绍 参加 讨论 回顾 搜索 使用 确认 回答 加入 准备 抱怨 沟通"
+)
 
 #: Verbs that stay with their object where it is what is sought: 救砖, 选牙膏, 带老人旅行.
 OBJECT_VERBS = frozenset("追救打删拆换砍刷选买卖送借收付加减搬挑分接带穿戴拍画补修跑教学读听吃喝养种改写讲聊谈问停留挪放试")
 #: Characters that end a stretch of unknown ones: no part of a word that is not in a list. Others of ``DROPPED`` may be: 跑量.
-PARTICLES = frozenset("的了着是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里最")
+PARTICLES = frozenset("的了着著是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里最")
 #: A character that makes a word of the one before it.
-SUFFIXES = frozenset("量率法表单图器机费期度式性数级集卡本册库网课班证险税款价群店稿线点项感力员师版页包箱柜板桌站圈池树盘键码日坊间车剧章函")
+SUFFIXES = frozenset(
+    "量率法表单图器机费期度式性数级集卡本册库网课班证险税款价群店稿线点项感力员师版页包箱柜板桌站圈池树盘键码日坊间车剧章函"
+)
 
 #: They tell a story.
 STORY_WORDS = _words("差点 摔 骂 吵 哭 瞎扯 吼 炫耀 推销 吐槽 沉迷 上瘾")
@@ -137,12 +141,23 @@ ASIDES = _words("""
 大人 小孩 男友 女友 男朋友 女朋友 对象 我妈 我爸 我弟 我姐 我哥 我妹 我们家 我家 孩子 他爸 他妈 人家 老人家 警察 快递员 外卖员
 主任 校长 阿嬷 阿公 学长 学姐 老妈 老爸 婆家 娘家 闺女 客服 店家 小姐姐 小哥 大叔 大妈 大爷 理疗师 伴娘 伴郎 队友 组长 班主任
 家长 群主 楼主 博主 路人 保姆 月嫂 媳妇 儿媳 女婿 公婆 侄子 外甥 前台 中介 柜台 司仪 导游 收银员 实习生 总监 投资人 合伙人
-供应商 评委 助理 秘书 老师傅 弟兄 伙伴 小伙伴 邻桌 男生 女生 老头 老太太 嗓子 喉咙 脖子 手心 手指 手指头 手 脚 脚趾 腿 肚子
-鼻子 眼睛 眼皮 嘴 嘴巴 脸 头 头发 头皮 头疼 头痛 牙 耳朵 肩膀 屁股 胃 心脏 血压 汗 眼泪 感冒 发烧 咳嗽 喷嚏 黑眼圈 天气 太阳
-下雨 大雨 雨 雪 下雪 风 刮风 台风 雾 雾霾 阴天 晴天 闷热 降温 空调 窗外 彩虹 月亮 咖啡 茶 奶茶 啤酒 酒 酒桌 火锅 烧烤 外卖
-泡面 零食 蛋糕 饭 早饭 午饭 晚饭 夜宵 面包 水 饮料 可乐 冰淇淋 水果 三明治 披萨 聚餐 聚会 饭局 酒局 狗 猫 鸟 蚊子 公交 地铁
-捷运 出租车 飞机 高架 堵车 红绿灯 电梯 超市 电话 短信 微信 手机 群里 群聊 朋友圈 快递 包裹 门铃 电铃 电钻 闹钟 沙发 被子 床
-枕头 键盘 耳机 直升机 短视频 抖音 八卦 热搜 电视 预告 广告 会议 早会 周会 例会 流水账 投诉 白眼 长灰尘 灰尘
+供应商 评委 助理 秘书 老师傅 弟兄 伙伴 小伙伴 邻桌 男生 女生 老头 老太太 嗓子 喉咙 脖子 手心 手指 手指头 手 脚 脚趾 腿 肚子 鼻子
+眼睛 眼皮 嘴 嘴巴 脸 头 头发 头皮 头疼 头痛 牙 耳朵 肩膀 屁股 胃 心脏 血压 汗 眼泪 感冒 发烧 咳嗽 喷嚏 黑眼圈 天气 太阳 下雨
+大雨 雨 雪 下雪 风 刮风 台风 雾 雾霾 阴天 晴天 闷热 降温 空调 窗外 彩虹 月亮 咖啡 茶 奶茶 啤酒 酒 酒桌 火锅 烧烤 外卖 泡面 零食
+蛋糕 饭 早饭 午饭 晚饭 夜宵 面包 水 饮料 可乐 冰淇淋 水果 三明治 披萨 聚餐 聚会 饭局 酒局 狗 猫 鸟 蚊子 公交 地铁 捷运 出租车
+飞机 高架 堵车 红绿灯 电梯 超市 电话 短信 微信 手机 群里 群聊 朋友圈 快递 包裹 门铃 电铃 电钻 闹钟 沙发 被子 床 枕头 键盘 耳机
+直升机 衣服 裤子 裙子 外套 毛衣 羽绒服 背心 鞋 鞋子 鞋带 拖鞋 袜子 帽子 围巾 手套 眼镜 雨伞 伞 钥匙 钱包 书包 背包 口红 冰箱
+洗衣机 微波炉 马桶 水管 水龙头 下水道 灯泡 屏幕 鼠标 打印机 投影仪 充电器 电池 插座 桌子 椅子 镜子 地板 墙 墙上 窗帘 窗户 阳光
+被单 床单 毛毯 毛巾 牙刷 垃圾 垃圾桶 锅 锅子 碗 盘子 杯子 筷子 走廊 楼梯 楼道 茶水间 办公室 会议室 厕所 厨房 车站 路口 马路 医院
+停车场 便利店 商场 澡堂 澡堂子 早餐 午餐 晚餐 便当 盒饭 包子 包子铺 馒头 饺子 面条 米饭 粥 汤 甜点 糖果 饼干 巧克力 西瓜 榴莲
+香蕉 苹果 鸡蛋 麻将 扑克 彩票 专辑 演唱会 综艺 连续剧 红包 短裤 创可贴 智齿 肚皮 腰 背 膝 脸皮 嘴唇 舌头 骨头 皮肤 指甲 胳膊
+脑门 额头 下巴 胡子 脚趾头 公车 轿车 单车 摩托 尾灯 交警 小姑娘 大哥 大姐 二姨 婶婶 姑妈 舅妈 侄女 孙子 前任 前同事 新同事 胖子
+短视频 抖音 八卦 热搜 电视 预告 广告 会议 早会 周会 例会 流水账 投诉 白眼 长灰尘 灰尘
+""") | _words("""
+coffee tea beer wine juice soda sandwich sandwiches pizza toast cereal noodles soup cake cookie cookies lunch dinner breakfast
+snack cat cats dog dogs hamster bird birds squirrel mosquito spider sock socks shoe shoes boots jacket umbrella keys fridge sofa
+couch pillow bathtub toilet sink plumber barista cop cops toddler baby ex flatmate flatmates housemate cousin uncle nephew niece
+bus train subway taxi traffic elevator hallway party playlist karaoke headphones alarm phone laptop
 """)
 
 _ENGLISH_GRAMMAR = """
@@ -150,28 +165,28 @@ i'm i've i'd i'll it's that's there's what's let's don't doesn't didn't can't co
 weren't haven't hasn't hadn't you're they're we're we've we'd we'll he's she's who's where's how's dont cant im ive id ill its
 thats didnt doesnt wont am he him his she her hers they themselves himself herself myself yourself ourselves itself mine yours
 ours whom whose whatever whoever anyone anybody someone somebody everyone everybody nobody none nothing something anything
-everything thing things stuff bit lot lots kind sort couple few several many much most other others another each either
-neither both same own again still yet already always never often sometimes usually usual rarely ever once twice soon now today
-yesterday tomorrow tonight morning afternoon evening night nights noon midnight week weeks weekend month months year years day
-days hour hours minute minutes second seconds while ago last next past recent recently lately earlier early late later before
-since until till during monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
-saturdays sundays january february march april may june july august september october november december spring summer autumn
-winter one two three four five six seven eight nine ten dozen hundred first third half time times whole straight away back
-down up here there where somewhere anywhere everywhere inside outside near around under above through across along within
-without against between among toward because though although unless whether however therefore instead despite except plus via
-per vs versus like unlike rather quite pretty fairly just only even also too really very super totally completely absolutely
-actually basically literally honestly seriously obviously apparently probably maybe perhaps possibly definitely certainly
-surely anyway anyways meanwhile otherwise exactly simply merely almost nearly enough less least more such well hence thus yes
-no yeah yep nope ok okay oh ah uh um hmm hm wow ugh hey hi hello lol lmao haha hahaha tbh imo fyi omg btw meh argh phew oops
-wtf please thanks thank sorry cheers alright right sure fine great good better best bad worse worst nice cool awesome terrible
-awful horrible lovely amazing weird strange funny crazy silly stupid dumb embarrassing embarrassed ashamed rambling tired
-sleepy exhausted bored boring sad happy glad angry mad annoyed annoying upset afraid scared worried anxious nervous stressed
-stressful frustrated frustrating overwhelmed confused lost guilty lonely excited proud jealous grumpy hungry thirsty sick
-hopeless lazy busy panicked panic freaking hate love loved hated feel feeling feels felt mood cry cried crying laugh laughed
-laughing sigh sighed sighing yell yelled complain complains complained complaining moan rant joke joking kidding admit confess
-guess suppose swear bet wish hope hoping wonder wondering believe old new little easier true false real different difficult
-simple certain main raining rain rainy sunny snow windy weather coffee tea beer wine sandwich pizza lunch dinner breakfast cat
-cats dog dogs brain mush eye eyes head hand hands fingers finger neck throat nose stomach leg legs foot feet face tears
+everything thing things stuff bit lot lots kind sort couple few several many much most other others another each either neither
+both same own again still yet already always never often sometimes usually usual rarely ever once twice soon now today yesterday
+tomorrow tonight morning afternoon evening night nights noon midnight week weeks weekend month months year years day days hour
+hours minute minutes second seconds while ago last next past recent recently lately earlier early late later before since until
+till during monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
+sundays january february march april may june july august september october november december spring summer autumn winter one
+two three four five six seven eight nine ten dozen hundred first third half time times whole straight away back down up here
+there where somewhere anywhere everywhere inside outside near around under above through across along within without against
+between among toward because though although unless whether however therefore instead despite except plus via per vs versus like
+unlike rather quite pretty fairly just only even also too really very super totally completely absolutely actually basically
+literally honestly seriously obviously apparently probably maybe perhaps possibly definitely certainly surely anyway anyways
+meanwhile otherwise exactly simply merely almost nearly enough less least more such well hence thus yes no yeah yep nope ok okay
+oh ah uh um hmm hm wow ugh hey hi hello lol lmao haha hahaha tbh imo fyi omg btw meh argh phew oops wtf please thanks thank
+sorry cheers alright right sure fine great good better best bad worse worst nice cool awesome terrible awful horrible lovely
+amazing weird strange funny crazy silly stupid dumb embarrassing embarrassed ashamed rambling tired sleepy exhausted bored
+boring sad happy glad angry mad annoyed annoying upset afraid scared worried anxious nervous stressed stressful frustrated
+frustrating overwhelmed confused lost guilty lonely excited proud jealous grumpy hungry thirsty sick hopeless lazy busy panicked
+panic freaking hate love loved hated feel feeling feels felt mood cry cried crying laugh laughed laughing sigh sighed sighing
+yell yelled complain complains complained complaining moan rant joke joking kidding admit confess guess suppose swear bet wish
+hope hoping wonder wondering believe old new little easier true false real different difficult simple certain main raining rain
+rainy sunny snow windy weather brain mush eye eyes head hand hands fingers finger neck throat nose stomach leg legs foot feet
+face tears
 """
 _ENGLISH_DOING = """
 be being been want wants wanted wanting need needs needed needing would could should might must shall ought gonna wanna gotta

@@ -1,11 +1,13 @@
 """Recall: a text that is being written in, at most two old memos out, and for every candidate why it is shown or held.
 
 Joins the two layers of the gate: ``gate`` says whether the text is worth a look-up, ``query`` what to look up, the search finds,
-``judge`` says what is worth a mention. Refuses to write anything: see ``delivery``.
+``judge`` says what is worth a mention. Candidates are gathered in two ways: by the short query, and by the need in the person's
+own words, the end of what was written. Never by the whole of a long text. Refuses to write anything: see ``delivery``.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,8 +23,15 @@ if TYPE_CHECKING:
     from vaultbrain.recall.areas import Areas
     from vaultbrain.retrieve.search import SearchResult
 
-#: Hits that are judged; what comes later is never near enough.
+#: Hits of each search that are judged; what comes later is never near enough.
 CANDIDATES = 10
+#: The need is looked for in the last so many sentences, and so many characters at most: people tell what happened first and what
+#: they want last. Of 60 needs the short query has the wanted memo among ``CANDIDATES`` hits for 45, these sentences for 58.
+NEED_SENTENCES, NEED_CHARS = 2, 200
+
+_SENTENCE_END = re.compile(r"(?<=[。！？!?；;\n])|(?<=\.)\s")
+#: What a search would take as an order: quotation marks, and what leaves a word out or names a field.
+_ORDERS = re.compile(r"[\"“”„＂]|(?<!\w)[-－]+(?=\S)|(?<=[A-Za-zＡ-Ｚａ-ｚ])[:：](?!//)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +39,8 @@ class RecallParts:
     """What recall works with.
 
     ``search`` takes a query and how many hits; ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids
-    of memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing. ``liking``:
-    folded tag → the person's ticks for it, less those against it.
+    of memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing.
+    ``liking``: folded tag → the person's ticks for it, less those against it.
     """
 
     search: Callable[[str, int], SearchResult]
@@ -74,6 +83,15 @@ def read_gate(parts: RecallParts, text: str) -> tuple[Decision, str]:
     return decide(text, parts.areas), " ".join(short_query(text, parts.areas, parts.is_word))
 
 
+def need_of(text: str) -> str:
+    """The end of ``text``, in which people say what they want, without marks that a search would obey."""
+    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    need = " ".join(sentences[-NEED_SENTENCES:])
+    if len(need) > NEED_CHARS:
+        need = re.sub(r"^[A-Za-z]*\s", "", need[-NEED_CHARS:])
+    return " ".join(_ORDERS.sub(" ", need).split())
+
+
 def recall(
     parts: RecallParts, text: str, situation: Situation | None = None, *, limit: int = 2, semantic: bool | None = None
 ) -> Recalled:
@@ -86,7 +104,7 @@ def recall(
     if not query:
         return Recalled(decision, "", held=NOTHING_TO_LOOK_FOR)
     by_meaning = parts.has_vectors if semantic is None else semantic
-    candidates = _by_meaning(parts, query) if by_meaning else _by_keywords(parts, query.split())
+    candidates = _by_meaning(parts, query, need_of(text)) if by_meaning else _by_keywords(parts, query.split())
     known = situation or Situation(text=text)
     known = replace(
         known,
@@ -101,8 +119,21 @@ def recall(
     return Recalled(decision, query, kinds, tuple(verdicts), "meaning" if by_meaning else "keywords")
 
 
-def _by_meaning(parts: RecallParts, query: str) -> list[Candidate]:
-    hits = parts.search(query, CANDIDATES).hits
+def _by_meaning(parts: RecallParts, query: str, need: str) -> list[Candidate]:
+    """What both searches found, each memo once. The need's hit counts, the short query's confirms it.
+
+    Three words meet a memo by a common word too easily to outrank what the whole need says of it.
+    """
+    found = {candidate.memo.id: candidate for candidate in (_searched(parts, need) if need else ())}
+    for candidate in _searched(parts, query) if query != need else ():
+        memo_id, known = candidate.memo.id, found.get(candidate.memo.id)
+        rank = min(candidate.rank, known.rank) if known else candidate.rank
+        found[memo_id] = replace(known, agreement=candidate.score, rank=rank) if known else candidate
+    return sorted(found.values(), key=lambda item: (item.rank, -item.likeness, item.memo.id))
+
+
+def _searched(parts: RecallParts, words: str) -> list[Candidate]:
+    hits = parts.search(words, CANDIDATES).hits
     memos = parts.memos([hit.memo_id for hit in hits])
     return [
         Candidate(memos[hit.memo_id], hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank)
