@@ -88,14 +88,14 @@ def test_a_link_that_the_text_has_is_nothing_new() -> None:
     [
         ({"label": "弱"}, "not near enough: 弱"),
         ({"label": "排除"}, "not near enough: 排除"),
-        ({"label": "相关", "score": 0.31, "cosine": 0.33}, "not near enough: 相关 0.42"),
-        ({"memo": memo(OVEN), "matched": ()}, "about something else"),
-        ({"memo": memo("做法很多：先看书，再问人，最后自己试三次。"), "matched": ("做法",)}, "about something else"),
-        ({"cosine": 0.3}, "only a word in common: 酸面包"),
+        ({"label": "相关", "score": 0.4, "cosine": 0.33}, "not near enough: 相关 0.37"),
+        ({"label": "相关", "score": 0.4, "cosine": 0.33, "agreement": 0.1}, "not near enough: 相关 0.40"),
+        ({"memo": memo(OVEN), "cosine": None}, "about something else"),
+        ({"memo": memo("做法很多：先看书，再问人，最后自己试三次。"), "cosine": None}, "about something else"),
     ],
 )
 def test_relevance_is_necessary(changed: dict[str, object], reason: str) -> None:
-    """However useful a memo is, it is held when it is not near, meets only the asking words, or shares but a word."""
+    """However useful a memo is, it is held when it is not near, and without a cosine when it meets only the asking words."""
     held = replace(strong(), **changed)  # type: ignore[arg-type]
     (verdict,) = judge([held], situation())
     assert (verdict.shown, verdict.reasons) == (False, (reason,))
@@ -104,6 +104,28 @@ def test_relevance_is_necessary(changed: dict[str, object], reason: str) -> None
 def test_near_by_meaning_alone() -> None:
     """A memo that says it in other words is shown when its meaning is very near."""
     assert judge([strong(OVEN, cosine=0.62, matched=())], situation())[0].shown
+
+
+def test_found_both_ways_is_surer() -> None:
+    """A memo that neither search would bring up alone is shown when both found it; a weak one is not, however often."""
+    border = strong(label="相关", score=0.36, cosine=0.42)
+    assert not judge([border], situation())[0].shown
+    assert judge([replace(border, agreement=0.25)], situation())[0].shown
+    assert not judge([replace(border, label="弱", agreement=0.9)], situation())[0].shown
+
+
+def test_the_same_need_again_brings_no_second_memo() -> None:
+    """When a memo that was mentioned is about as near as the next one, the need was answered; when it is far, it was not."""
+    salt = strong("酸面包的盐：一次放百分之二，先溶在水里再揉。", "8", 1, score=0.55)
+    assert judge([strong(), salt], situation(mentioned=frozenset({"7"})))[1].reasons == ("another was mentioned for this before",)
+    assert judge([salt], situation(mentioned=frozenset({"7"})))[0].shown
+    assert judge([strong(label="弱", score=0.2, cosine=0.3), salt], situation(mentioned=frozenset({"7"})))[0].shown
+
+
+def test_what_is_too_far_is_not_summed_up() -> None:
+    """Only what may be mentioned gets a summary: that is what takes time."""
+    near, far = judge([strong(), strong(OVEN, "8", 1, label="弱")], situation())
+    assert (bool(near.summary), far.summary) == (True, "")
 
 
 def test_a_related_memo_must_be_of_use() -> None:
@@ -152,7 +174,7 @@ def test_at_most_two_and_the_best_first() -> None:
 
 def test_a_second_mention_must_be_nearly_as_good_and_say_something_else() -> None:
     """A memo far behind the best one is held, and so is one that says the same in another order."""
-    far = strong("酸面包的盐：一次放百分之二，先溶在水里再揉。", "8", 1, score=0.42, cosine=0.36)
+    far = strong("酸面包的盐：一次放百分之二，先溶在水里再揉。", "8", 1, score=0.45, cosine=0.4)
     assert judge([strong(score=0.9, cosine=0.7), far], situation())[1].reasons == ("far behind the best one",)
     related = strong("酸面包的盐：一次放百分之二，先溶在水里再揉。", "8", 1, label="相关")
     assert judge([strong(), related], situation())[1].reasons == ("only related, and a better one is mentioned",)
@@ -162,10 +184,10 @@ def test_a_second_mention_must_be_nearly_as_good_and_say_something_else() -> Non
 
 def test_liking_moves_the_bar() -> None:
     """Ticks for a tag lower the bar for its memos, ticks against it raise it; no tick makes the irrelevant near."""
-    border = strong(label="相关", score=0.32, cosine=0.33)
+    border = strong(label="相关", score=0.4, cosine=0.38)
     assert not judge([border], situation())[0].shown
     assert judge([border], situation(liking={"厨房": 2.0}))[0].shown
-    sure = strong(label="相关", score=0.41, cosine=0.36)
+    sure = strong(label="相关", score=0.41, cosine=0.36, agreement=0.2)
     assert judge([sure], situation())[0].shown
     assert not judge([sure], situation(liking={"厨房": -4.0}))[0].shown
     assert LIKING_STEP > 0
@@ -229,6 +251,7 @@ CANDIDATES = st.builds(
     cosine=st.none() | st.floats(-1, 1),
     matched=st.sampled_from([(), ("酸面包",), ("sourdough",)]),
     rank=st.integers(0, 9),
+    agreement=st.floats(0, 1),
 )
 
 
