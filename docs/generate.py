@@ -95,11 +95,11 @@ def _spelling(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{parameter.metavar}`" if parameter.required else f"`[{parameter.metavar}]`"
     value = "" if parameter.is_flag else f" {_cell(parameter.metavar)}"
-    return ", ".join(f"`{option}{value}`" for option in parameter.opts)
+    return ", ".join(f"`{option}{value}`" for option in (*parameter.opts, *parameter.secondary_opts))
 
 
 def _meaning(parameter: Any) -> str:
-    shows = parameter.default not in (None, False) and not parameter.multiple
+    shows = parameter.default not in (None, False, "") and not parameter.multiple
     return _cell(parameter.help) + (f" Default: `{parameter.default}`." if shows else "")
 
 

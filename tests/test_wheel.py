@@ -37,7 +37,7 @@ def run(*command: str, cwd: Path) -> str:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     """Every module, the templates, the lexicon and the language means; no test, no vault, no cache."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    kinds = ("*.py", "*.toml", "*.npz")
+    kinds = ("*.py", "*.toml", "*.npz", "*.txt")
     wanted = {path.relative_to(ROOT).as_posix() for kind in kinds for path in PACKAGE.rglob(kind)}
     wanted |= {f"vaultbrain/vault_templates/{path.name}" for path in (ROOT / "vault_templates").glob("*.j2")}
     assert {"vaultbrain/retrieve/lexicon.toml", "vaultbrain/index/language_means_e5.npz"} < wanted
