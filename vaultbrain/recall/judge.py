@@ -235,7 +235,7 @@ def _beside_others(verdict: Verdict, shown: Sequence[Verdict], told: Sequence[Ve
     if any(other.points >= SECOND_SHARE * verdict.points for other in told):
         return "another was mentioned for this before"
     if len(shown) >= limit:
-        return f"{limit} better ones are mentioned"
+        return "better ones are mentioned" if limit > 1 else "a better one is mentioned"
     if shown and verdict.candidate.label != STRONG:
         return "only related, and a better one is mentioned"
     if shown and verdict.points < SECOND_SHARE * shown[0].points:
