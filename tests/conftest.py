@@ -56,7 +56,7 @@ class Home:
         return self.vault.parent / "state"
 
     def brain(self, embedder: Embedder | None = None, *, in_background: bool = False, **settings: Any) -> Brain:
-        """A new one, as a new process would have, or with ``in_background`` the watcher; a small model unless another is given."""
+        """A new one, as a new process would have, with ``in_background`` the watcher; a small model unless another is given."""
         found, _ = load_settings(self.vault, environment={}, flags=settings)
         return Brain(
             found,

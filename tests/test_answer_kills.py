@@ -197,7 +197,7 @@ def test_the_person_deletes_the_note_while_a_sync_looks_at_it(
 
 
 def refuse(patch: pytest.MonkeyPatch, brain: Brain, door: str) -> None:
-    def full(path: str, _: str) -> None:
+    def full(path: str, _: str, **how: object) -> None:
         raise WriteFailed(path=path, reason="No space left on device")
 
     patch.setattr(brain._vault, door, full)
@@ -270,10 +270,10 @@ def test_one_answer_that_cannot_be_written_does_not_stop_a_refresh_of_the_others
     brain = films.brain()
     real = brain._vault.replace
 
-    def full(path: str, text: str) -> object:
+    def full(path: str, text: str, **how: object) -> object:
         if path == first:
             raise WriteFailed(path=path, reason="No space left on device")
-        return real(path, text)
+        return real(path, text, **how)
 
     monkeypatch.setattr(brain._vault, "replace", full)
     with suppress(WriteFailed):

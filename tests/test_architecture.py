@@ -54,6 +54,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "errors",
     ),
     "wiring": (
+        "memory",
         "wiring_answers",
         "wiring_inbox",
         "wiring_recall",
@@ -103,6 +104,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "words",
     ),
     "watch": ("wiring", "wiring_inbox", "settings", "sync.lock", "sync.report", "sync.wording", "vault", "words", "errors"),
+    "memory": (),
     "words": (),
     "__init__": ("wiring",),
     "__main__": ("cli.main",),
@@ -118,9 +120,9 @@ PURE = (
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
     "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
-    "recall.note", "recall.query", "recall.reading", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording", "watch.burst",
-    "watch.paths", "watch.schedule", "watch.writing", "words", "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment",
-    "vault.sandbox",
+    "recall.note", "recall.query", "recall.reading", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording",
+    "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment", "vault.sandbox",
+    "watch.burst", "watch.paths", "watch.schedule", "watch.writing", "words",
 )  # fmt: skip
 WORLD = frozenset(
     "asyncio chromadb filelock getpass httpx locale os platform platformdirs random secrets shutil signal socket sqlite3"

@@ -745,10 +745,12 @@ SESSIONS = (
     "deletions",
     "edits",
     "first-steps",
+    "recalling",
     "refreshing",
     "searching",
     "server-in-trouble",
     "settings",
+    "watching",
     "wrong-usage",
 )
 

@@ -26,6 +26,10 @@ QUESTIONS = (
 )
 #: A question on a text of the person's own, and where that stands.
 COMPARED = ("這三件事以前記過什麼？", "项目/年底三件事.md")
+#: What the person was writing when an old memo came up, and the note that it stands in.
+WRITTEN = ("日记/2026-11-30.md", "之前记过一套做法")
+#: A question that they dropped into a note of its own.
+DROPPED = "agent 有哪些坑？"
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         brain.ask(question, canvas=question == QUESTIONS[0])
     question, passage = COMPARED
     brain.ask(question, passage=(vault / passage).read_text("utf-8"))
+    note, part = WRITTEN
+    brain.recall_note(note, next(text for text in (vault / note).read_text("utf-8").split("\n\n") if part in text))
+    (vault / "CFlow" / "Ask").mkdir()
+    (vault / "CFlow" / "Ask" / f"{DROPPED}.md").write_text("", encoding="utf-8")
+    with brain.inbox() as inbox:
+        for waiting in inbox.waiting():
+            inbox.answer(waiting)
+            inbox.tell(waiting)
     if os.environ.get("VAULTBRAIN_WRITE_GOLDEN"):
         shutil.rmtree(SAMPLE / "CFlow", ignore_errors=True)
         shutil.copytree(vault / "CFlow", SAMPLE / "CFlow")
@@ -81,4 +93,9 @@ def test_the_committed_answers_say_what_a_person_would_want(made: Path) -> None:
     assert {"201", "129", "159", "222", "281", "325"} <= set(cited(QUESTIONS[1]))
     assert cited(QUESTIONS[2])[0] == "210"
     assert set(cited(QUESTIONS[3])[:4]) == {"145", "189", "349", "308"}
+    recalled = vault.notes["CFlow/Recall/2026-11-30 (recall).md"]
+    assert recalled.properties["vb_for"] == "[[日记/2026-11-30]]"
+    assert "#^m210-" in recalled.text
+    asked = vault.notes[f"CFlow/Ask/{DROPPED}.md"]
+    assert (asked.properties["vb_status"], asked.properties["vb_link"]) == ("answered", f"[[CFlow/Answers/2026-11-30 {DROPPED}]]")
     assert vault.notes["CFlow/Answers/2026-11-30 潜水证在哪里考？.md"].properties.get("vb_memos", []) == []

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from vaultbrain.answer.inbox import LONGEST_QUESTION, NotedQuestion, read_noted_question
-from vaultbrain.errors import NoteBeingEdited
+from vaultbrain.errors import NoteBeingEdited, VaultbrainError, WriteFailed
 from vaultbrain.settings import load_settings
+from vaultbrain.vault.vault import Vault
 from vaultbrain.wiring import Brain
-from vaultbrain.wiring_inbox import MAX_TRIES
+from vaultbrain.wiring_inbox import InboxWiring
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,9 @@ def test_only_the_question_makes_it_another_one() -> None:
     one = read_noted_question("films\n", "x")
     other = read_noted_question('---\nvb_status: "answered"\nrating: 5\n---\nfilms\n', "y")
     third = read_noted_question("---\nmode: explore\n---\nfilms\n", "x")
-    assert one and other and third
+    assert one
+    assert other
+    assert third
     assert one.digest == other.digest != third.digest
 
 
@@ -159,7 +162,7 @@ def test_a_question_that_fails_says_why_and_is_not_tried_for_ever(films: Home, a
         assert inbox.answer(PATH) is None
         row = inbox._shelf.load(PATH)
         assert row
-        assert row.tries == MAX_TRIES
+        assert row.tries == 0
         inbox.tell(PATH)
     assert 'vb_error: "mode: prose is none of' in asked.read_text("utf-8")
     asked.write_text(asked.read_text("utf-8").replace("prose", "explore"), encoding="utf-8")
@@ -167,3 +170,117 @@ def test_a_question_that_fails_says_why_and_is_not_tried_for_ever(films: Home, a
         assert inbox.answer(PATH)
         inbox.tell(PATH)
     assert "vb_error" not in asked.read_text("utf-8")
+
+
+def again(films: Home, path: str = PATH) -> str:
+    """What a new process answers for the note at ``path``, and tells it; empty when it does nothing."""
+    with films.brain().inbox() as inbox:
+        outcome = inbox.answer(path)
+        inbox.tell(path)
+        return outcome.answer or outcome.error if outcome else ""
+
+
+def test_a_new_note_under_an_old_name_is_answered(films: Home, asked: Path) -> None:
+    """So is one from which the person took what we told; a note that is as we left it is not."""
+    before = asked.read_bytes()
+    assert again(films)
+    assert again(films) == ""
+    asked.unlink()
+    assert again(films) == ""
+    asked.write_bytes(before)
+    assert again(films)
+    assert b"vb_status" in asked.read_bytes()
+
+
+def test_a_renamed_or_copied_note_asks_what_it_says_now(films: Home, asked: Path) -> None:
+    """Its properties speak of the question before; one that was only moved is settled."""
+    asked.write_text("", encoding="utf-8")
+    first = again(films)
+    renamed = asked.rename(asked.with_name("noir.md"))
+    assert "noir" in again(films, "CFlow/Ask/noir.md")
+    below = renamed.parent / "done"
+    below.mkdir()
+    renamed.rename(below / "noir.md")
+    assert again(films, "CFlow/Ask/done/noir.md") == ""
+    copied = asked.with_name("ceramics.md")
+    copied.write_text((below / "noir.md").read_text("utf-8"), encoding="utf-8")
+    assert again(films, "CFlow/Ask/ceramics.md") not in ("", first)
+
+
+class Ask:
+    """Fails as it is told, then answers."""
+
+    def __init__(self, *errors: VaultbrainError) -> None:
+        self.errors = list(errors)
+
+    def __call__(self, question: str, mode: str, passage: str) -> str:
+        if self.errors:
+            raise self.errors.pop(0)
+        return "CFlow/Answers/x.md"
+
+
+def test_what_may_pass_is_tried_until_it_does(films: Home, asked: Path) -> None:
+    """Less and less often, with the reason in the note; what passes within seconds is not even told."""
+    full = [WriteFailed(path="x", reason="No space left on device") for _ in range(9)]
+    edited = NoteBeingEdited(path="CFlow/Answers/x.md", reason="it was changed less than 30 seconds ago")
+    with films.catalog() as catalog:
+        inbox = InboxWiring(catalog.inbox, Vault(films.vault), "CFlow/Ask", Ask(edited, *full))
+        delayed = inbox.answer(PATH)
+        assert delayed
+        assert (delayed.may_pass, inbox.tell(PATH), b"vb_" in asked.read_bytes()) == (True, False, False)
+        waits = []
+        for _ in full:
+            outcome = inbox.answer(PATH)
+            assert outcome
+            waits.append(outcome.retry_s)
+        assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+        inbox.tell(PATH)
+        assert b"vb_error" in asked.read_bytes()
+        assert inbox.waiting() == [PATH]
+        outcome = inbox.answer(PATH)
+        assert outcome
+        assert outcome.answer == "CFlow/Answers/x.md"
+        inbox.tell(PATH)
+        assert b"vb_error" not in asked.read_bytes()
+
+
+class SlowVault(Vault):
+    """A sync program replaces the note, with an old time of change, just after it was read."""
+
+    def read(self, path: str) -> str | None:
+        text = super().read(path)
+        (self.root / path).write_text(f"{text}typed elsewhere\n", encoding="utf-8")
+        os.utime(self.root / path, (1_000_000, 1_000_000))
+        return text
+
+
+def test_words_that_come_between_reading_and_telling_stay(films: Home, asked: Path) -> None:
+    """Whatever the file's time says."""
+    with films.catalog() as catalog:
+        InboxWiring(catalog.inbox, Vault(films.vault), "CFlow/Ask", Ask()).answer(PATH)
+        slow = InboxWiring(catalog.inbox, SlowVault(films.vault, spare_s=30), "CFlow/Ask", Ask())
+        with pytest.raises(NoteBeingEdited):
+            slow.tell(PATH)
+    assert "typed elsewhere" in asked.read_text("utf-8")
+    with films.catalog() as catalog:
+        changed = InboxWiring(catalog.inbox, Vault(films.vault), "CFlow/Ask", Ask())
+        assert not changed.tell(PATH)
+    assert "vb_status" not in asked.read_text("utf-8")
+
+
+@pytest.mark.parametrize("properties", ["after: 2026-02-30\nmode: match", "bad: [", "- a\n- b", "tags: [old film]"])
+def test_conditions_that_cannot_be_read_are_not_left_out(properties: str) -> None:
+    """An answer over everything is not what was asked for."""
+    question = read_noted_question(f"---\n{properties}\n---\nfilms\n", "x")
+    assert question
+    assert question.problem
+
+
+@pytest.mark.parametrize(
+    "note", ["---\n---\nfilms", "---\n# a comment\n\n---\nfilms", "films\n\n---\n\nb: [\n\n---\n", "---\nfilms"]
+)
+def test_no_conditions_are_no_problem(note: str) -> None:
+    """Rules in the text are none either."""
+    question = read_noted_question(note, "x")
+    assert question
+    assert question.problem == ""

@@ -8,8 +8,10 @@ import pytest
 from cflow_server import CFlowServer, wire_memo
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from obsidian import Vault
 
 from vaultbrain.memo import Memo
+from vaultbrain.sync.edits import MOST_BYTES
 from vaultbrain.vault.kept import kept_memo
 from vaultbrain.vault.note import new_note
 
@@ -152,3 +154,45 @@ def test_asking_does_not_take_the_persons_edit_for_a_newer_memo(birds: Home) -> 
     version = birds.catalog().memos_version()
     birds.brain().ask("kingfisher by the river")
     assert (found_by(birds, "heron"), birds.catalog().memos_version()) == (["2"], version)
+
+
+LIVE = "heron <% tp.x %> ![[Secret]] `= this.x` <b>bold</b> $$"
+
+
+def test_what_the_person_made_live_is_not_live_where_it_is_quoted(birds: Home) -> None:
+    """A command or embed in a memo's note would run once more, or elsewhere, in an answer."""
+    birds.note_of(2).write_text(birds.text_of(2).replace("kingfisher", LIVE) + f"\nnesting {LIVE}\n", encoding="utf-8")
+    birds.brain().sync()
+    for words in ("heron", "nesting"):
+        answer = (birds.vault / birds.brain().ask(words).path).read_text("utf-8")
+        assert "heron" in answer
+        assert not [part for part in ("<% tp", "![[Secret", "`= this") if part in answer]
+    problems = Vault.load(birds.vault).problems("CFlow/Answers")
+    assert [problem for problem in problems if "does not say" not in str(problem)] == []  # there it is live, here it is words
+
+
+def test_another_file_in_a_notes_place_is_not_its_memo(birds: Home) -> None:
+    """Two notes that changed their names, or a file of the person's own: searches go by the memos until a sync has looked."""
+    one, two = birds.note_of(1), birds.note_of(2)
+    between = one.with_name("between.md")
+    one.rename(between)
+    two.rename(one)
+    between.rename(two)
+    paths = [path.relative_to(birds.vault).as_posix() for path in (one, two)]
+    assert birds.brain().take_in(paths).edits_taken_in == 0
+    assert (found_by(birds, "sparrow"), found_by(birds, "kingfisher")) == (["1"], ["2"])
+    birds.brain().sync()
+    assert (found_by(birds, "sparrow"), found_by(birds, "kingfisher")) == (["1"], ["2"])
+    owl = birds.note_of(3)
+    owl.write_text("egret\n", encoding="utf-8")
+    birds.brain().take_in([owl.relative_to(birds.vault).as_posix()])
+    assert (found_by(birds, "egret"), found_by(birds, "owl")) == ([], ["3"])
+
+
+def test_a_note_that_became_huge_is_not_searched(birds: Home) -> None:
+    """A log that was pasted into it would take minutes to compute; the memo is found as before."""
+    note = birds.note_of(2)
+    note.write_text(note.read_text("utf-8") + "egret " * (MOST_BYTES // 6 + 1), encoding="utf-8")
+    report = birds.brain().sync()
+    assert (report.edits_taken_in, report.failed) == (0, [])
+    assert (found_by(birds, "egret"), found_by(birds, "kingfisher")) == ([], ["2"])

@@ -393,10 +393,10 @@ def test_an_answer_that_cannot_be_written_does_not_stop_the_others(
     brain = films.brain()
     replace = brain._vault.replace
 
-    def refuse(path: str, text: str) -> object:
+    def refuse(path: str, text: str, **how: object) -> object:
         if path == asked.path:
             raise WriteFailed(path=path, reason="No space left on device")
-        return replace(path, text)
+        return replace(path, text, **how)
 
     monkeypatch.setattr(brain._vault, "replace", refuse)
     report = brain.sync()

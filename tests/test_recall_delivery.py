@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import time
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from obsidian import Vault
 
+from vaultbrain.errors import NoteUnreadable
 from vaultbrain.index.recalls import LOG_LENGTH, LoggedCandidate, RecallRow
 from vaultbrain.memo import Memo
 from vaultbrain.recall.areas import Areas
-from vaultbrain.recall.delivery import DeliveryParts, deliver, read_back, read_back_at, show_ticks
+from vaultbrain.recall.delivery import DeliveryParts, deliver, follow, for_note_of, read_back, read_back_at, show_ticks, unshown
 from vaultbrain.recall.feedback import areas_of, liking_of
 from vaultbrain.recall.note import Mention
 from vaultbrain.vault.vault import Vault as Folder
+from vaultbrain.wiring_recall import SWITCHED_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,7 +161,7 @@ def test_a_moved_note_keeps_what_was_mentioned_for_it(films: Home, parts: Delive
     show(parts, "1")
     tick(films, "1", "Useful")
     read_back_at(parts, PATH)
-    parts.shelf.follow(FOR, "Archive/day.md")
+    follow(parts, [(FOR, "Archive/day.md")])
     assert parts.shelf.mentioned_for("Archive/day.md") == {"1"}
     row = parts.shelf.note_for("Archive/day.md")
     assert row
@@ -224,3 +227,170 @@ def test_a_recall_note_that_is_being_edited_is_left_alone(films: Home, parts: De
         show_ticks(careful, FOR)
     os.utime(films.vault / PATH, (time.time() - 31, time.time() - 31))
     assert show_ticks(careful, FOR)
+
+
+ODD = ["a#b/c.md", "一|二.md", "x^y.md", "[draft] 1.md", "日记/今天 🎉.md", "e\u0301te\u0301.md", f"{'长' * 80}.md"]
+
+
+@pytest.mark.parametrize("for_note", ODD)
+def test_one_recall_note_whatever_the_name(films: Home, parts: DeliveryParts, for_note: str) -> None:
+    """Also when the name cannot stand in a link, and when the catalog is lost."""
+
+    def show_for(parts: DeliveryParts, memo_id: str) -> str:
+        return deliver(
+            parts, RecallRow(for_note, "", query="films", created="2026-11-30T15:20:11"), mention(memo_id), "en", []
+        ).path
+
+    assert show_for(parts, "1") == show_for(parts, "2")
+    (path,) = (films.vault / "CFlow/Recall").iterdir()
+    assert for_note_of(parts.vault, f"CFlow/Recall/{path.name}") == for_note
+    with parts.transaction():
+        parts.shelf._db.execute("DELETE FROM recall_notes")
+    show_for(parts, "3")
+    assert list((films.vault / "CFlow/Recall").iterdir()) == [path]
+
+
+def test_two_notes_of_one_name_have_a_recall_note_each(films: Home, parts: DeliveryParts) -> None:
+    """Each with its own mentions."""
+    rows = [RecallRow(f"{folder}/day.md", "", query="q", created="2026-11-30T15:20:11") for folder in "ab"]
+    paths = [deliver(parts, row, mention(memo_id), "en", []).path for row in rows for memo_id in "12"]
+    assert paths[0] == paths[1] != paths[2] == paths[3]
+
+
+def test_a_deleted_recall_note_takes_its_mentions_along(films: Home, parts: DeliveryParts) -> None:
+    """What the person threw away does not come back with the next mention."""
+    show(parts, "1")
+    (films.vault / PATH).unlink()
+    show(parts, "2")
+    assert "m1-1" not in text(films)
+    assert parts.shelf.mentioned_for(FOR) == {"1", "2"}
+
+
+def test_a_recall_note_renamed_while_nobody_watched_is_found(films: Home, parts: DeliveryParts) -> None:
+    """In its folder; also when Obsidian shortened the link to its note."""
+    show(parts, "1")
+    renamed = (films.vault / PATH).rename(films.vault / "CFlow/Recall/mine.md")
+    assert show(parts, "2").path == "CFlow/Recall/mine.md"
+    renamed.write_text(renamed.read_text("utf-8").replace("[[Diary/2026-11-30]]", "[[2026-11-30]]"), encoding="utf-8")
+    assert show(parts, "3").path == "CFlow/Recall/mine.md"
+
+
+def test_a_mention_that_could_not_be_written_is_none(films: Home, parts: DeliveryParts) -> None:
+    """It stands in no row, so that it does not come with the next one; a file that is the person's by now stays."""
+    show(parts, "1")
+    whole = text(films)
+    (films.vault / PATH).write_text(whole.replace("%% vaultbrain:end %%", ""), encoding="utf-8")
+    with pytest.raises(NoteUnreadable):
+        show(parts, "2")
+    (films.vault / PATH).write_text(whole, encoding="utf-8")
+    show(parts, "3")
+    assert ("m1-1" in text(films), "m2-1" in text(films), "m3-1" in text(films)) == (True, False, True)
+    assert parts.shelf.mentioned_for(FOR) == {"1", "3"}
+
+
+def test_ticks_that_the_property_does_not_tell_are_known(films: Home, parts: DeliveryParts) -> None:
+    """Until it does."""
+    show(parts, "1")
+    assert unshown(parts) == []
+    tick(films, "1", "Useful")
+    read_back_at(parts, PATH)
+    assert [row.path for row in unshown(parts)] == [PATH]
+    show_ticks(parts, FOR)
+    assert unshown(parts) == []
+
+
+# where recall is switched off, and what a note links to
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "---\nvb_recall: false\n---\n",
+        '---\nvb_recall: "false"\n---\n',
+        "---\nvb_recall: no\n---\n",
+        "---\nvb_recall: 0\n---\n",
+        "---\nvb_recall: false\nbad: [\n---\n",
+        "\ufeff---\r\nvb_recall: false\r\n---\r\n",
+        "---\ntags: Private, film\n---\n",
+        "---\ntags: film private/diary\n---\n",
+        "words #Private/x\n",
+    ],
+)
+def test_recall_is_off_where_the_person_said_so(films: Home, note: str) -> None:
+    """In whatever way they wrote it."""
+    (films.vault / "note.md").write_bytes(f"{note}帮我整理观影资源，有哪些片单可以参考？\n".encode())
+    brain = films.brain(recall_exclude_tags=("#private",))
+    assert brain.recall_note("note.md", "帮我整理观影资源，有哪些片单可以参考？").reasons == (SWITCHED_OFF,)
+
+
+@pytest.mark.parametrize("path", ["private/day.md", "Private/2026/day.md"])
+def test_recall_is_off_in_excluded_folders(films: Home, path: str) -> None:
+    """In either case of letters: many systems do not tell them apart."""
+    (films.vault / path).parent.mkdir(parents=True)
+    (films.vault / path).write_text("x", encoding="utf-8")
+    brain = films.brain(recall_exclude_folders=("Private/",))
+    assert brain.recall_note(path, "帮我整理观影资源，有哪些片单可以参考？").reasons == (SWITCHED_OFF,)
+
+
+def test_memos_that_a_note_links_to_in_any_form_are_known(films: Home) -> None:
+    """By path or name, as a wikilink or a Markdown link, wherever the memo's note is; or by the memo's own address."""
+    note = films.note_of(456)
+    (films.vault / "Kept").mkdir()
+    moved = note.rename(films.vault / "Kept" / note.name)
+    films.brain().sync()
+    forms = [
+        f"[[{moved.stem}]]",
+        f"[[Kept/{moved.stem}|x]]",
+        f"[x](Kept/{quote(moved.name)})",
+        f"[x](<Kept/{moved.name}#^m456-1>)",
+    ]
+    forms.append(f"[x]({moved.name.replace(' ', '%20')})")
+    with films.brain().recall_notes() as recall:
+        for form in (*forms, "http://127.0.0.1/m/456"):
+            assert recall._linked(f"see {form}.") == ["456"], form
+        assert recall._linked("see [[other]].") == []
+
+
+def test_the_log_of_what_was_held_keeps_no_words_of_the_note(films: Home) -> None:
+    """But those of the query: a pasted or logged line is none."""
+    (films.vault / "note.md").write_text("x", encoding="utf-8")
+    for written in (
+        "def s3cret():\n    return 1",
+        "2026-11-01 10:00 INFO s3cret\n2026-11-01 10:01 INFO s3cret",
+        "> s3cret\n> s3cret",
+    ):
+        films.brain().recall_note("note.md", written)
+    entries = films.brain().recall_log(10)
+    assert len(entries) == 3
+    assert [reason for entry in entries for reason in entry.reasons if "s3cret" in reason or '"' in reason] == []
+    assert {reason for entry in entries for reason in entry.reasons} & {"paste", "log line"}
+
+
+def test_links_follow_a_memo_that_moves_or_goes(films: Home) -> None:
+    """A moved note is linked where it is; a memo that is gone keeps its title without a link; what was ticked stays."""
+    (films.vault / "Diary").mkdir()
+    (films.vault / FOR).write_text("x\n", encoding="utf-8")
+    brain = films.brain()
+    with films.catalog() as catalog:
+        rows = [row for row in map(catalog.load_note, sorted(catalog.note_rows())) if row][:2]
+        parts = DeliveryParts(catalog.recalls, Folder(films.vault), "CFlow/Recall", catalog.transaction, brain._answers_lock)
+        for row in rows:
+            anchor = f"m{row.memo_id}-{row.anchors[0][0]}"
+            made = Mention(row.memo_id, f"title {row.memo_id}", "s", "w", "", "", row.path, anchor)
+            deliver(parts, RecallRow(FOR, "", created="2026-11-30T15:20:11"), made, "en", [])
+    tick(films, rows[0].memo_id, "Useful")
+    first, second = rows
+    moved = films.vault / "Elsewhere" / "a new name.md"
+    moved.parent.mkdir()
+    (films.vault / first.path).rename(moved)
+    (films.vault / second.path).unlink()
+    films.brain().sync()
+    note = text(films)
+    assert f"[[Elsewhere/a new name#^m{first.memo_id}-" in note
+    assert second.path.removesuffix(".md") not in note
+    assert f"title {second.memo_id}" in note
+    assert note.count("[x]") == 1
+    assert Vault.load(films.vault).problems("CFlow/Recall") == []
+    before = text(films)
+    films.brain().sync()
+    assert text(films) == before

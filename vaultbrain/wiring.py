@@ -23,7 +23,9 @@ from vaultbrain.index.catalog import Catalog, IndexProfile
 from vaultbrain.index.centring import centred_fingerprint
 from vaultbrain.index.chunking import CHUNKER_VERSION
 from vaultbrain.index.embedding import embedding_fingerprint, open_embedder
+from vaultbrain.index.fold import forget_regional
 from vaultbrain.index.vectors import ServerVectorIndex, VectorIndex
+from vaultbrain.memory import give_back
 from vaultbrain.settings import SETTINGS_FILE, find_vault, load_settings, read_embedding_key, read_llm_key, read_token
 from vaultbrain.sources.detect import open_source
 from vaultbrain.sync.indexing import Indexer
@@ -76,15 +78,25 @@ _VIEWED, _VIEWS_RULES = "views_made_from", 1
 #: What all answers were last compared with (``_answers_rest_on``), and the version of the memos in which each question was last
 #: searched for new ones.
 _AGED, _SEARCHED = "answers_aged", "answers_searched"
+#: What the links in recall notes were last compared with.
+_MENDED = "recalls_mended"
 
 #: While a person waits for an answer, a server that is away may cost so many seconds.
 _ASK_TIMEOUT_S = 5
 #: Seconds. The watcher leaves a note alone until its last change, unless that was ours, is so old; and so long it waits for the
-#: server, once, because it asks again anyway and must end soon when it is told to.
-_SPARE_S, _BACKGROUND_TIMEOUT_S = 30.0, 8
+#: server, once, and for another process of ours, because it tries again anyway and must end soon when it is told to.
+_SPARE_S, _BACKGROUND_TIMEOUT_S, _BACKGROUND_LOCK_S = 30.0, 8, 1
 #: Readers hold Chroma's lock for milliseconds and only one sync writes at a time; when it is busy for longer, comparing every
 #: chunk is quicker than waiting.
 _STORE_LOCK_TIMEOUT_S = 2.0
+
+
+def _for_background(settings: Settings) -> Settings:
+    return replace(
+        settings,
+        timeout=min(settings.timeout, _BACKGROUND_TIMEOUT_S),
+        lock_timeout=min(settings.lock_timeout, _BACKGROUND_LOCK_S),
+    )
 
 
 def _utc_now() -> datetime:
@@ -116,11 +128,12 @@ class Brain:
 
         ``in_background``: nobody waits, so no note that is being edited is written, and a server in trouble is asked once.
         """
-        self.settings = replace(settings, timeout=min(settings.timeout, _BACKGROUND_TIMEOUT_S)) if in_background else settings
+        self.settings = _for_background(settings) if in_background else settings
         self._tries = 1 if in_background else None
         self._environment = environment
         self._clock = clock
         self._embedder = embedder
+        self._keeps_embedder = embedder is not None
         self.fingerprint = embedder.fingerprint if embedder else embedding_fingerprint(settings.embedding, settings.embedding_url)
         self._vault = Vault(settings.vault, spare_s=_SPARE_S if in_background else 0.0)
         self._templates = Templates(settings.vault / settings.folder / OVERRIDES_FOLDER)
@@ -157,6 +170,7 @@ class Brain:
             with self._answers_lock():
                 report.notices += self._update_views(catalog)
                 self._link_waiting(catalog)
+            self._mend_recalls(catalog)
         if is_first or not report.is_empty:
             self._ensure_dictionary(report.notices.append, progress)
         return report
@@ -284,7 +298,7 @@ class Brain:
             return self._recall_wiring(catalog).recall(text, semantic=semantic)
 
     def recalled_as(self, text: str, form: str, *, semantic: bool | None = None) -> str:
-        """As ``recall``, in one of ``recall.formats.FORMATS`` and the language of the text; empty for a chat with nothing to say."""
+        """As ``recall``, in one of ``recall.formats.FORMATS`` and the language of the text; empty for a silent chat."""
         from vaultbrain.recall.formats import render
 
         with self._synced_catalog() as catalog:
@@ -312,6 +326,22 @@ class Brain:
         """The question notes, to be answered and told."""
         with self._catalog() as catalog:
             yield self._inbox_wiring(catalog)
+
+    def rest(self) -> None:
+        """Gives back the memory that only work needs: model, table of vectors, converters. What needs them loads them again."""
+        if self._tables is None and (self._embedder is None or self._keeps_embedder):
+            return
+        self._tables = None
+        if not self._keeps_embedder:
+            self._embedder = None
+        forget_regional()
+        give_back()
+
+    def close(self) -> None:
+        """Lets go of the vector store; the next call opens it again."""
+        if self._store:
+            self._store.close()
+            self._store = None
 
     def own_mark(self, path: str) -> FileMark | None:
         """The file as this brain wrote it last; None when it did not."""
@@ -509,17 +539,18 @@ class Brain:
         version = self._answers_rest_on(catalog)
         if version == catalog.read_meta(_AGED):
             return
-        failed: dict[str, str] = {}
+        left: list[str] = []
         if catalog.answers.has_any():
             from vaultbrain.answer.living import age_answers
 
             living = self._answer_wiring(catalog).aging(looks_for_new=looks_for_new)
             aged = age_answers(living, lambda done, total: progress("answers", done, total))
             report.answers_stale += len(aged.stale)
-            failed = aged.failed
-            report.failed += [{"answer": path, "reason": reason} for path, reason in failed.items()]
+            report.notes_deferred += len(aged.deferred)
+            report.failed += [{"answer": path, "reason": reason} for path, reason in aged.failed.items()]
+            left = [*aged.failed, *aged.deferred]
         catalog.write_meta(_SEARCHED, catalog.memos_version())
-        if failed:
+        if left:
             return  # they are tried again by the next sync
         if self._answers_rest_on(catalog) == version:
             catalog.write_meta(_AGED, version)
@@ -549,6 +580,12 @@ class Brain:
             notices.append(f"{what} The built-in one was used.")
         self._templates.problems.clear()
         return notices
+
+    def _mend_recalls(self, catalog: Catalog) -> None:
+        """Links in recall notes follow the memos' notes; what cannot be written now is tried by the next sync."""
+        version = f"{catalog.memos_version()}/{catalog.notes_version()}"
+        if catalog.read_meta(_MENDED) != version and (not catalog.recalls.notes() or self._recall_wiring(catalog).mend_links()):
+            catalog.write_meta(_MENDED, version)
 
     def _link_waiting(self, catalog: Catalog) -> None:
         if catalog.read_meta(WAITING_LINKS):

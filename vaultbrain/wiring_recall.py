@@ -6,19 +6,22 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from vaultbrain.errors import NoteBeingEdited, NoteUnreadable
+from vaultbrain.errors import NoteUnreadable
 from vaultbrain.index.fold import fold
 from vaultbrain.index.recalls import LoggedCandidate, RecallRow
 from vaultbrain.index.tokens import cut, match_phrase
 from vaultbrain.memo import tags_of
-from vaultbrain.recall.delivery import DeliveryParts, deliver, read_back, read_back_at, show_ticks
+from vaultbrain.recall.delivery import DeliveryParts, deliver, follow, mend_links, read_back, read_back_at, show_ticks, unshown
 from vaultbrain.recall.feedback import areas_of, liking_of
 from vaultbrain.recall.judge import Situation
 from vaultbrain.recall.note import mention_of
 from vaultbrain.recall.recall import Recalled, RecallParts, read_gate, recall
 from vaultbrain.retrieve.query import language_of
 from vaultbrain.retrieve.search import search
+from vaultbrain.vault.markdown import anchor_id
+from vaultbrain.vault.names import same_name
 from vaultbrain.vault.note import read_properties, read_words
 
 if TYPE_CHECKING:
@@ -36,10 +39,14 @@ if TYPE_CHECKING:
 #: Reasons in the log that come from neither layer of the gate.
 SWITCHED_OFF = "switched off for this note"
 BUDGET_USED = "as many mentions today as recall.per_day allows"
+#: The log keeps no words of a note but the query's; a pasted line may begin with a password.
+_SHOWN_WORDS = re.compile(r': ".*"', re.DOTALL)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)")
+_NOTE_LINK = re.compile(r"\]\((?:<([^<>\n]+)>|((?:[^()<>\s]|\([^()<>\s]*\))+))")
+#: In properties that are no YAML the switch still counts.
+_NO = re.compile(r"^vb_recall[ \t]*:[ \t]*[\"']?(?:false|no|off|0)\b", re.MULTILINE | re.IGNORECASE)
 #: Of a memo on a server of either generation: ``…/m/456``, ``…/memos/456``.
 _MEMO_ADDRESS = re.compile(r"https?://\S+?/(?:m|memos)/([A-Za-z0-9_-]+)")
-BEING_EDITED = "the recall note itself is being changed just now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ class RecallWiring:
         parts = self._parts()
         decision, query = read_gate(parts, written)
         if not decision.recall or not query:
-            return self._held(path, query, decision.reasons)
+            return self._held(path, query, tuple(_SHOWN_WORDS.sub("", reason) for reason in decision.reasons))
         if self._shelf.count_mentions_on(self._today) >= self._settings.recall_per_day:
             return self._held(path, query, (BUDGET_USED,))
         found = recall(parts, written, self._situation(path, written, note), limit=1)
@@ -109,8 +116,8 @@ class RecallWiring:
         row = RecallRow(path, "", query=found.query, created=self._now().strftime("%Y-%m-%dT%H:%M:%S"))
         try:
             done = deliver(self._delivery, row, mention_of(verdict, found.kinds, language), language, log)
-        except NoteBeingEdited:
-            return self._held(path, found.query, (BEING_EDITED,))
+        except NoteUnreadable as error:  # it is being edited just now, or is the person's by now
+            return self._held(path, found.query, (f"the recall note is left alone: {error.fact('reason')}",))
         return RecallOutcome((verdict.candidate.memo.id,), done.path, found.query, verdict.reasons, found)
 
     def read_ticks(self, path: str) -> str:
@@ -122,12 +129,28 @@ class RecallWiring:
         """Takes over what was ticked while nobody was watching: (note, its recall note) where that was news."""
         return [(row.for_note, row.path) for row in self._shelf.notes() if read_back(self._delivery, row)]
 
+    def unshown_ticks(self) -> list[tuple[str, str]]:
+        """As ``read_all_ticks``, where a tick is known but the recall note's property does not tell so yet."""
+        return [(row.for_note, row.path) for row in unshown(self._delivery)]
+
     def show_ticks(self, for_note: str) -> bool:
         return show_ticks(self._delivery, for_note)
 
-    def follow(self, old: str, new: str) -> None:
-        with self._catalog.transaction():
-            self._shelf.follow(old, new)
+    def follow(self, moved: Sequence[tuple[str, str]]) -> None:
+        """Notes, or recall notes, that the person moved: (old, new) path."""
+        follow(self._delivery, moved)
+
+    def mend_links(self) -> bool:
+        """Brings links in recall notes to where the memos' notes are now; whether all could be written."""
+        with self._lock():
+            return not mend_links(self._delivery, self._place)
+
+    def _place(self, memo_id: str, anchor: str) -> tuple[str, str]:
+        note = self._catalog.load_note(memo_id)
+        if note is None or note.status not in ("written", "conflict"):
+            return "", anchor
+        numbers = {anchor_id(memo_id, number) for number, _ in note.anchors}
+        return note.path, anchor if anchor in numbers else ""
 
     def read_log(self, limit: int) -> list[LoggedCandidate]:
         return self._shelf.read_log(limit)
@@ -186,16 +209,14 @@ class RecallWiring:
             return None
 
     def _is_off(self, path: str, note: str) -> bool:
+        """Read generously: whoever wrote ``no`` or named a folder in another case meant it."""
         settings, properties = self._settings, read_properties(note)
-        if not settings.recall_enabled or properties.get("vb_recall") is False:
+        if not settings.recall_enabled or _says_no(properties.get("vb_recall")) or (not properties and _NO.search(note)):
             return True
-        folders = PurePosixPath(path).parents
-        if any(PurePosixPath(folder.strip("/")) in folders for folder in settings.recall_exclude_folders):
+        folders = [same_name(folder.as_posix()) for folder in PurePosixPath(path).parents]
+        if any(same_name(PurePosixPath(folder.strip("/")).as_posix()) in folders for folder in settings.recall_exclude_folders):
             return True
-        listed = properties.get("tags")
-        tags = [
-            fold(str(tag).lstrip("#")) for tag in (*(listed if isinstance(listed, list) else [listed]), *tags_of(note)) if tag
-        ]
+        tags = [fold(tag) for tag in (*_listed(properties.get("tags")), *tags_of(note))]
         excluded = [fold(tag.lstrip("#")) for tag in settings.recall_exclude_tags]
         return any(tag == off or tag.startswith(f"{off}/") for tag in tags for off in excluded)
 
@@ -208,10 +229,12 @@ class RecallWiring:
         )
 
     def _linked(self, note: str) -> list[str]:
-        """Ids of memos that the text links to, by their notes or by their own address."""
-        targets = [f"{target.strip().removesuffix('.md')}.md" for target in _WIKILINK.findall(note)]
-        paths = [path if "/" in path else f"{self._settings.memos_folder}/{path}" for path in targets]
-        return [*self._catalog.memos_at(dict.fromkeys(paths)).values(), *_MEMO_ADDRESS.findall(note)]
+        """Ids of memos that the text links to, by their notes (a path, or a name alone) or by their own address."""
+        targets = (unquote(spaced or target).partition("#")[0] for spaced, target in _NOTE_LINK.findall(note))
+        links = [*_WIKILINK.findall(note), *targets]
+        wanted = {same_name(link.strip().removesuffix(".md")) for link in links}
+        paths = [path for path in sorted(self._catalog.taken_paths()) if not wanted.isdisjoint(_forms(path))] if wanted else []
+        return [*self._catalog.memos_at(paths).values(), *_MEMO_ADDRESS.findall(note)]
 
     def _held(self, path: str, query: str, reasons: tuple[str, ...]) -> RecallOutcome:
         at = self._now().strftime("%Y-%m-%dT%H:%M:%S")
@@ -226,3 +249,19 @@ class RecallWiring:
             LoggedCandidate(at, path, found.query, v.candidate.memo.id, v.candidate.memo.title, v.shown, v.reasons)
             for v in found.verdicts
         ]
+
+
+def _says_no(value: object) -> bool:
+    return value is not None and str(value).strip().casefold() in ("false", "no", "off", "0")
+
+
+def _listed(value: object) -> list[str]:
+    """Tags of a property, which may be a list or words in a row."""
+    given = value if isinstance(value, list) else str(value or "").replace(",", " ").split()
+    return [str(tag).lstrip("#") for tag in given if tag]
+
+
+def _forms(path: str) -> tuple[str, str]:
+    """The ways in which Obsidian links to a note: by its path, and by its name."""
+    whole = same_name(path.removesuffix(".md"))
+    return whole, whole.rpartition("/")[2]

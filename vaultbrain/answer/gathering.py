@@ -49,8 +49,9 @@ class GatheringParts:
     """What gathering works with.
 
     ``search`` takes a text, variants and how many; ``mirrored`` gives memos as their notes have them, ``originals`` as the source
-    had them; ``note_of`` the path of a memo's note, or nothing; ``relations`` (memo, related memo, kind) of memos at either end; ``mirror_now`` takes memos that
-    changed on the server into the vault, or raises ``StateBusy``; ``likeness``, ``is_word`` and ``is_topic`` as in ``Material``.
+    had them; ``note_of`` the path of a memo's note, or nothing; ``relations`` (memo, related memo, kind) of memos at either end;
+    ``mirror_now`` takes memos that changed on the server into the vault, or raises ``StateBusy``; ``likeness``, ``is_word`` and
+    ``is_topic`` as in ``Material``.
     """
 
     search: Callable[[str, Sequence[str], int], SearchResult]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: Characters of a question; a longer body is a text to compare with.
 LONGEST_QUESTION = 200
 MODES = ("inventory", "match", "explore")
+UNREADABLE = "its properties cannot be read: they are no YAML, or hold a date that does not exist"
 #: What Obsidian calls a new note, in its languages that we speak, with the number that it adds.
 _UNNAMED = re.compile(r"(?:untitled|未命名|無標題|无标题|未命名筆記)(?: \d+)?", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
@@ -57,6 +58,8 @@ def read_noted_question(note: str, name: str) -> NotedQuestion | None:
     question = " ".join((title if passage else body or title).split())
     if not question and not passage:
         return None
+    if not properties and _has_entries(text):
+        return NotedQuestion(question, problem=UNREADABLE)
     mode = str(properties.get("mode") or "auto").strip().casefold()
     try:
         filters = _filters(properties)
@@ -67,11 +70,20 @@ def read_noted_question(note: str, name: str) -> NotedQuestion | None:
     return NotedQuestion(" ".join([question, *filters]).strip(), mode, passage)
 
 
+def _has_entries(text: str) -> bool:
+    """Whether something stands among the note's properties, readable or not."""
+    fence, *lines = text.removeprefix("\ufeff").split("\n")
+    fences = [number for number, line in enumerate(lines) if line.rstrip() == "---"]
+    if fence.rstrip() != "---" or not fences:
+        return False
+    return any(line.strip() and not line.startswith("#") for line in lines[: fences[0]])
+
+
 def _filters(properties: Mapping[str, object]) -> list[str]:
     """In the language of queries (docs/search.md). Raises ``ValueError`` with a sentence."""
     tags = properties.get("tags") or ()
     named = tags if isinstance(tags, (list, tuple)) else str(tags).replace(",", " ").split()
-    found = [f"tag:{tag}" for given in named if (tag := str(given).strip().lstrip("#")) and " " not in tag]
+    found = [f"tag:{_tag(str(given))}" for given in named if given is not None and str(given).strip()]
     after, before = properties.get("after"), properties.get("before")
     if (dates := properties.get("dates")) is not None:
         after, before = _span(str(dates))
@@ -79,8 +91,16 @@ def _filters(properties: Mapping[str, object]) -> list[str]:
         if value is not None:
             if not _DATE.fullmatch(day := str(value).partition("T")[0].partition(" ")[0]):
                 raise ValueError(f"{name}: {value} is no date such as 2026-01-31")
+            _day_after(day, name)  # to see that it is in the calendar
             found.append(f"{name}:{day}")
     return found
+
+
+def _tag(given: str) -> str:
+    tag = given.strip().lstrip("#")
+    if not tag or " " in tag:
+        raise ValueError(f"tags: {given} is no tag")
+    return tag
 
 
 def _span(text: str) -> tuple[str, str]:
@@ -89,11 +109,12 @@ def _span(text: str) -> tuple[str, str]:
     if not match:
         raise ValueError(f"dates: {text} is no time such as 2026-01..2026-03")
     first, last = match[1], match[5] or match[1]
-    _day_after(first)  # to see that it is in the calendar
+    _day_after(first)
     return first, _day_after(last)
 
 
-def _day_after(text: str) -> str:
+def _day_after(text: str, name: str = "dates") -> str:
+    """Raises ``ValueError`` with a sentence about the property ``name`` when it is in no calendar."""
     year, month, day = (int(part) if part else 0 for part in _DATE.fullmatch(text).groups())  # type: ignore[union-attr]
     try:
         if day:
@@ -101,4 +122,4 @@ def _day_after(text: str) -> str:
         date(year, month or 1, 1)
         return f"{year + month // 12:04}-{month % 12 + 1:02}" if month else f"{year + 1:04}"
     except (ValueError, OverflowError):
-        raise ValueError(f"dates: {text} is not in the calendar") from None
+        raise ValueError(f"{name}: {text} is not in the calendar") from None

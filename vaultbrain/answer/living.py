@@ -13,7 +13,7 @@ from vaultbrain.answer.ask import Asked, AskOptions, ask, question_key, sources_
 from vaultbrain.answer.changes import Place, in_words, mended_citations, mended_text, staleness
 from vaultbrain.answer.citing import link
 from vaultbrain.answer.delivery import base_region, digest_of, find_note, forget, number_of, region_as_written
-from vaultbrain.errors import AnswerNotFound, NoteUnreadable, WriteFailed
+from vaultbrain.errors import AnswerNotFound, NoteBeingEdited, NoteUnreadable, WriteFailed
 from vaultbrain.index.answers import FRESH, REMOVED, STALE, AnswerRow
 from vaultbrain.vault.note import read_properties, read_region, update_note
 
@@ -40,9 +40,13 @@ class LivingParts:
 
 @dataclass(slots=True)
 class Aged:
-    """What a look at all answers found: paths of notes that became ``stale``, and path → reason of those that ``failed``."""
+    """What a look at all answers found: paths of notes that became ``stale``, and path → reason of those that ``failed``.
+
+    ``deferred`` are left alone while somebody may be typing in them.
+    """
 
     stale: list[str] = field(default_factory=list)
+    deferred: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
 
@@ -58,6 +62,8 @@ def age_answers(parts: LivingParts, progress: Callable[[int, int], None] = lambd
         progress(number, len(rows))
         try:
             _age(parts, row, aged)
+        except NoteBeingEdited:
+            aged.deferred.append(row.path)
         except (NoteUnreadable, WriteFailed) as error:
             aged.failed[row.path] = error.fact("reason")
     return aged

@@ -101,25 +101,35 @@ def describe_usage_problem(error: typer.TyperException, program: str) -> str:
 
 
 @contextmanager
-def stopping(on_stop: Callable[[], None] = lambda: None) -> Iterator[Callable[[], bool]]:
+def stopping(on_stop: Callable[[], None] = lambda: None, *, within_s: float = 0.0) -> Iterator[Callable[[], bool]]:
     """Turns Ctrl-C and SIGTERM into a question that work asks between two batches; a second Ctrl-C stops at once.
 
-    ``on_stop`` is called by the signal itself, so it may do next to nothing.
+    ``on_stop`` is called by the signal itself, so it may do next to nothing. With ``within_s``, whoever has not asked so many
+    seconds later, since it waits for somebody else's server, is stopped where it is, as by a second Ctrl-C.
     """
     asked: list[int] = []
 
     def note(number: int, frame: object) -> None:  # noqa: ARG001
         if asked and number == signal.SIGINT:
             raise KeyboardInterrupt
+        if not asked and within_s and hasattr(signal, "SIGALRM"):
+            signal.setitimer(signal.ITIMER_REAL, within_s)
         asked.append(number)
         on_stop()
         if on_terminal(sys.stderr):
             say("\nStopping after this batch...")
 
+    def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
+        raise KeyboardInterrupt
+
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    if within_s and hasattr(signal, "SIGALRM"):
+        before[signal.SIGALRM] = signal.signal(signal.SIGALRM, interrupt)
     try:
         yield lambda: bool(asked)
     finally:
+        if within_s and hasattr(signal, "SIGALRM"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -37,7 +37,8 @@ def recall(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What is being said or written.")] = "",
     vault: VaultOption = None,
     form: Annotated[
-        Form, typer.Option("--format", metavar="FORM", help="chat: a few lines to say; markdown; json; prompt: for a language model.")
+        Form,
+        typer.Option("--format", metavar="FORM", help="chat: a few lines to say; markdown; json; prompt: for a language model."),
     ] = Form.CHAT,
     semantic: Annotated[
         bool | None,

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from vaultbrain.wiring import Brain
 
 
+#: Seconds after which a watcher that is told to stop no longer waits for another server to answer: it promises to end within 10.
+PATIENCE_S = 7.0
+
+
 def register(app: typer.Typer) -> None:
     app.command("watch", epilog="Example: vaultbrain watch --interval 5m")(watch)
 
@@ -61,7 +65,7 @@ def watch(
         for watcher in watchers[-1:]:
             watcher.wake()
 
-    with stopping(wake) as should_stop, only_watcher(brain.settings.state_folder) as pulse:
+    with stopping(wake, within_s=PATIENCE_S) as should_stop, only_watcher(brain.settings.state_folder) as pulse:
         log = WatchLog(
             brain.settings.state_folder,
             json_lines=as_json,
@@ -73,6 +77,9 @@ def watch(
                 _watcher(brain, log, pulse, should_stop).run_once()
                 return 0
             return _run(brain, open_brain, log, pulse, should_stop, watchers)
+        except KeyboardInterrupt:
+            log.said("stop", "Stopped in the midst of waiting; the next start makes up for what was begun.")
+            return 0
         finally:
             log.close()
 
@@ -112,6 +119,7 @@ def _with_new_settings(brain: Brain, open_brain: Callable[[], Brain], log: Watch
         return brain
     if new.settings.state_folder != brain.settings.state_folder:
         raise UsageProblem(what="`state_dir` has another value now.", next="Start the watcher again: vaultbrain watch")
+    brain.close()
     log.said("settings", "The settings have changed; the new ones are in use.")
     return new
 

@@ -107,6 +107,11 @@ def _regional_converter(direction: str) -> OpenCC:
     return OpenCC(direction)
 
 
+def forget_regional() -> None:
+    """Frees the converters between regions, of which the one to Taiwan's words holds 43 MB. The next text loads it again."""
+    _regional_converter.cache_clear()
+
+
 @cache
 def _simplified_character(character: str) -> str:
     """Of one length whatever OpenCC's dictionaries say; so far they keep the length of every character and phrase."""

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from vaultbrain.errors import WriteFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ANSWERED, FAILED = "answered", "failed"
 
@@ -46,10 +42,11 @@ class InboxShelf:
         self._db = database
 
     def load(self, path: str) -> InboxRow | None:
-        return next(self._rows("WHERE path = ?", path), None)
-
-    def rows(self) -> list[InboxRow]:
-        return list(self._rows("ORDER BY path"))
+        found = self._db.execute("SELECT * FROM inbox WHERE path = ?", (path,)).fetchone()
+        if not found:
+            return None
+        *texts, tries, told = found
+        return InboxRow(*texts, tries=tries, told=bool(told))
 
     def write(self, row: InboxRow) -> None:
         values = (row.path, row.digest, row.status, row.answer, row.error, row.tries, row.told)
@@ -57,7 +54,3 @@ class InboxShelf:
             self._db.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         except sqlite3.OperationalError as error:
             raise WriteFailed(path="the catalog", reason=str(error)) from error
-
-    def _rows(self, condition: str, *values: str) -> Iterator[InboxRow]:
-        for path, digest, status, answer, error, tries, told in self._db.execute(f"SELECT * FROM inbox {condition}", values):
-            yield InboxRow(path, digest, status, answer, error, tries, bool(told))

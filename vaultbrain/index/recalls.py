@@ -43,6 +43,7 @@ class RecallRow:
     mentions: tuple[dict[str, str], ...] = ()
     query: str = ""
     created: str = ""
+    language: str = ""
     region: str = ""
     intended: str = ""
     properties: dict[str, list[str]] = field(default_factory=dict)
@@ -82,6 +83,10 @@ class RecallShelf:
     def notes(self) -> list[RecallRow]:
         """All recall notes, in the order of the notes that they are for."""
         return [_row_from(record) for (record,) in self._db.execute("SELECT record FROM recall_notes ORDER BY for_note")]
+
+    def note_at(self, path: str) -> RecallRow | None:
+        """The recall note that was last met at ``path``."""
+        return next((row for row in self.notes() if row.path == path), None)
 
     def write_note(self, row: RecallRow) -> None:
         record = json.dumps(asdict(row), ensure_ascii=False, separators=(",", ":"))

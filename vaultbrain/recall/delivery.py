@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import NoteBeingEdited, NoteUnreadable
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
 from vaultbrain.index.recalls import LoggedCandidate, RecallRow
 from vaultbrain.index.ticks import DISMISSED
 from vaultbrain.recall.note import Mention, read_ticks, recall_properties, recall_region, ticked_like, usefulness, with_ticks
@@ -55,8 +55,8 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
             read_back(parts, known)
         mentions = _kept(parts, known, mention)
         new = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
-        new = replace(new, path=_path(parts, new))
-        region, properties = _rendered(parts, new, language)
+        new = replace(new, path=_path(parts, new), language=language)
+        region, properties = _rendered(parts, new)
         with parts.transaction():
             parts.shelf.write_note(replace(known or row, path=new.path, intended=region))
         written = _write(parts, new, region, properties)
@@ -86,9 +86,46 @@ def _kept(parts: DeliveryParts, known: RecallRow | None, mention: Mention) -> li
     return [mention, *wanted][:MAX_SHOWN]
 
 
-def _rendered(parts: DeliveryParts, row: RecallRow, language: str) -> tuple[str, dict[str, Value]]:
-    mentions = [Mention(**fields) for fields in row.mentions]
-    return recall_region(mentions, language), _properties(parts, row)
+def _rendered(parts: DeliveryParts, row: RecallRow) -> tuple[str, dict[str, Value]]:
+    mentions = with_ticks([Mention(**fields) for fields in row.mentions], parts.shelf.ticks_for(row.for_note))
+    return recall_region(mentions, row.language), _properties(parts, row)
+
+
+def mend_links(parts: DeliveryParts, place: Callable[[str, str], tuple[str, str]]) -> list[str]:
+    """Brings links in recall notes to where the memos' notes are now; paths of those that have to wait for another time.
+
+    ``place`` takes a memo id and an anchor, and gives the path of the memo's note and the anchor there, either empty when there
+    is nothing to link to.
+    """
+    left = []
+    for row in parts.shelf.notes():
+        mentions = tuple(_moved(fields, place) for fields in row.mentions)
+        if mentions != row.mentions:
+            try:
+                _mend(parts, row, mentions)
+            except (NoteUnreadable, WriteFailed):
+                left.append(row.path)
+    return left
+
+
+def _moved(fields: dict[str, str], place: Callable[[str, str], tuple[str, str]]) -> dict[str, str]:
+    note, anchor = place(fields["memo_id"], fields["anchor"])
+    return fields | {"note": note, "anchor": anchor}
+
+
+def _mend(parts: DeliveryParts, row: RecallRow, mentions: tuple[dict[str, str], ...]) -> None:
+    """A note that the person deleted, or took our markers out of, is let be."""
+    standing = parts.vault.read(row.path)
+    if standing is None or read_region(standing) is None:
+        return
+    read_back(parts, row)
+    new = replace(row, mentions=mentions)
+    region, properties = _rendered(parts, new)
+    with parts.transaction():
+        parts.shelf.write_note(replace(row, intended=region))
+    written = _write(parts, new, region, properties)
+    with parts.transaction():
+        parts.shelf.write_note(written)
 
 
 def _properties(parts: DeliveryParts, row: RecallRow) -> dict[str, Value]:

@@ -26,7 +26,7 @@ _STRONG_FROM, _RELATED_FROM = TITLE + SUMMARY, TITLE
 
 @dataclass(frozen=True, slots=True)
 class KeywordScore:
-    """``points`` is the sum over the terms; ``score`` the share of what all terms could reach, 0..1; ``matched`` the terms met."""
+    """``points`` is the sum over the terms; ``score`` its share of what all could reach, 0..1; ``matched`` the terms met."""
 
     memo: Memo
     points: int

@@ -137,9 +137,7 @@ def best_excerpt(
     Without either, the blocks of ``content`` serve and nothing is linked.
     """
     linked = [(anchor_id(memo_id, number), text) for number, text in anchors]
-    blocks = [*linked, *(("", text) for text in unlinked)] or [
-        ("", block.text) for block in split_blocks(neutralise(content))
-    ]
+    blocks = [*linked, *(("", text) for text in unlinked)] or [("", block.text) for block in split_blocks(neutralise(content))]
     if not blocks:
         return Excerpt("", "")
     judged = list(_judged([text for _, text in blocks], _Scale(wanted)))

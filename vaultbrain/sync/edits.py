@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from vaultbrain.vault.vault import FileMark, Vault
 
 _THERE = ("written", "conflict")
+#: Bytes of a note beyond which it holds something else than a memo, such as a log: searches go by the memo then.
+MOST_BYTES = 1_000_000
 
 
 def notes_to_look_at(catalog: Catalog, files: Mapping[str, FileMark]) -> list[str]:
@@ -46,6 +48,8 @@ def _take_in(catalog: Catalog, vault: Vault, memo_id: str) -> bool:
         return False
     if text is None or before is None or vault.mark(note.path) != before:
         return False  # being written just now: the next look sees it whole
+    if text and not vault.is_note_of(note.path, memo_id):
+        return False  # a file of another's in its place; what that means for the note is for the next sync to find
     with catalog.transaction():
         changed = _write(catalog, original, _kept(original, text, note))
         catalog.write_looked(memo_id, before.size, before.mtime_ns)
@@ -53,7 +57,8 @@ def _take_in(catalog: Catalog, vault: Vault, memo_id: str) -> bool:
 
 
 def _kept(original: Memo, text: str, note: NoteRow) -> KeptMemo | None:
-    return kept_memo(original, text, note.region, note.anchors, note.properties) if text else None
+    is_read = 0 < len(text.encode()) <= MOST_BYTES
+    return kept_memo(original, text, note.region, note.anchors, note.properties) if is_read else None
 
 
 def _write(catalog: Catalog, original: Memo, kept: KeptMemo | None) -> bool:

@@ -10,7 +10,6 @@ import errno
 import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
@@ -82,7 +81,7 @@ class Mirror:
 
     def remove_leftovers(self, notes: Mapping[str, NoteRow]) -> None:
         """Deletes what a killed run left beside notes in the person's folders. Only while no other process writes."""
-        for folder in {PurePosixPath(note.path).parent.as_posix() for note in notes.values()} - {self._folder}:
+        for folder in {note.path.rpartition("/")[0] for note in notes.values()} - {self._folder}:
             self._vault.remove_leftovers(folder)
 
     def record(self, plan: MemoPlan, progress: Progress) -> None:
@@ -247,7 +246,8 @@ class Mirror:
             return self._written(memo, row, rendered, before, updated.entries)
         if self._vault.mark(row.path) != before:
             raise NoteBeingEdited(path=row.path, reason="it is being changed just now")
-        return self._written(memo, row, rendered, self._vault.replace(row.path, updated.text, known=_mark_of(row)), updated.entries)
+        mark = self._vault.replace(row.path, updated.text, known=_mark_of(row))
+        return self._written(memo, row, rendered, mark, updated.entries)
 
     def _create(self, memo: Memo, row: NoteRow, rendered: RenderedMemo, names: set[str]) -> NoteRow:
         text = new_note(rendered.properties, rendered.region)

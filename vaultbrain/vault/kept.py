@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class KeptMemo:
     """``memo`` says what the note says. ``anchors`` are (number, block text) of blocks that can be linked to, in order;
-    ``unlinked`` are the texts of all others.
+    ``unlinked`` are the texts of all others. The texts are what may be quoted: nothing in them runs or links.
     """
 
     memo: Memo
@@ -47,7 +47,8 @@ def kept_memo(
         content, linked, unlinked = memo.content, tuple(anchors), []
     else:
         ours = around if standing is None else standing
-        content, linked = strip_anchors(ours, memo.id), standing_anchors(memo.id, ours)
+        content = strip_anchors(ours, memo.id)
+        linked = tuple((number, neutralise(block)) for number, block in standing_anchors(memo.id, ours))
         known = {block for _, block in linked}
         unlinked = [block.text for block in split_blocks(neutralise(content)) if block.text not in known]
     if standing is not None and around:

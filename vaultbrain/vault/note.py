@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from vaultbrain.vault.merge import merge_texts
 
@@ -115,7 +116,7 @@ def read_words(text: str) -> str:
 
 
 def with_own_properties(text: str, properties: Mapping[str, Value], *, without: Sequence[str] = ()) -> str:
-    """A note of the person's with these properties of ours (``vb_``) set, and those ``without`` taken out; nothing else changes."""
+    """A person's note with these properties of ours (``vb_``) set, and those ``without`` taken out; nothing else changes."""
     lines = text.split("\n")
     end_of_line = "\r" if lines[0].endswith("\r") else ""
     return "\n".join(_with_properties(lines, properties, dict.fromkeys(without, ()), end_of_line))
@@ -257,9 +258,29 @@ def _loaded(lines: Sequence[str]) -> dict[str, object]:
     from yaml import YAMLError
 
     try:
-        return dict(frontmatter.loads("\n".join(["---", *lines, "---", ""])).metadata)
-    except (YAMLError, ValueError, TypeError):
+        # Not ``frontmatter.loads``: a property called content or handler, or one with a number for a name, would make it fail.
+        found = frontmatter.YAMLHandler().load("\n".join(lines), Loader=_lenient_loader())
+    except (YAMLError, ValueError, TypeError, RecursionError):
         return {}
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+@cache
+def _lenient_loader() -> type:
+    """Reads a date that is in no calendar as its text, so that it does not make the other properties unreadable."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one is there when PyYAML was built with libyaml
+
+    class Lenient(base):  # type: ignore[misc]
+        def construct_yaml_timestamp(self, node: Any) -> Any:
+            try:
+                return super().construct_yaml_timestamp(node)
+            except ValueError:
+                return self.construct_scalar(node)
+
+    Lenient.add_constructor("tag:yaml.org,2002:timestamp", Lenient.construct_yaml_timestamp)
+    return Lenient
 
 
 def _unquoted(value: str) -> str:

@@ -8,9 +8,11 @@ with ``/`` on every system.
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 import re
 import secrets
+import stat
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,10 +76,10 @@ class Vault:
         """The file's mark; None when nothing is there or it is no file."""
         full = self.root / path
         try:
-            stat = full.stat()
+            found = full.stat()
         except OSError:
             return None
-        return FileMark(stat.st_size, stat.st_mtime_ns) if full.is_file() else None
+        return FileMark(found.st_size, found.st_mtime_ns) if full.is_file() else None
 
     def names_in(self, folder: str) -> set[str]:
         """The paths of everything in ``folder``, files or not, in the form of ``same_name``."""
@@ -131,9 +133,10 @@ class Vault:
             raise NoteBeingEdited(path=path, reason=f"it was changed less than {self._spare_s:.0f} seconds ago")
 
     def _write(self, path: str, text: str, *, replaces: bool) -> FileMark:
-        full = self.root / path
+        full = (self.root / path).resolve() if replaces else self.root / path  # a linked note stays a link
         self._make_folder(full.parent)
         with _as_write_failed(full):
+            mode = _mode_to_keep(full) if replaces else None
             temporary = full.parent / f"{_TEMPORARY_PREFIX}{secrets.token_hex(6)}.tmp"
             try:
                 with temporary.open("xb") as file:
@@ -141,13 +144,15 @@ class Vault:
                     if replaces:
                         file.flush()
                         os.fsync(file.fileno())
+                if mode is not None:
+                    temporary.chmod(mode)
                 if not replaces and os.path.lexists(full):
                     raise FileExistsError(full)
                 temporary.replace(full)
             finally:
                 temporary.unlink(missing_ok=True)
-            stat = full.stat()
-        self._ours[path] = FileMark(stat.st_size, stat.st_mtime_ns)
+            found = full.stat()
+        self._ours[path] = FileMark(found.st_size, found.st_mtime_ns)
         return self._ours[path]
 
     def _make_folder(self, folder: Path) -> None:
@@ -206,10 +211,21 @@ class Vault:
 
 def _mark_of(entry: os.DirEntry[str]) -> FileMark | None:
     try:
-        stat = entry.stat()
-        return FileMark(stat.st_size, stat.st_mtime_ns) if entry.is_file() else None
+        found = entry.stat()
+        return FileMark(found.st_size, found.st_mtime_ns) if entry.is_file() else None
     except OSError:  # a link that leads nowhere, or round in circles
         return None
+
+
+def _mode_to_keep(full: Path) -> int | None:
+    """The permissions of the file that is to be replaced; None without one. Raises ``PermissionError`` when it is read-only."""
+    try:
+        mode = stat.S_IMODE(full.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    if not mode & stat.S_IWUSR:
+        raise PermissionError(errno.EACCES, "it is read-only", str(full))
+    return mode
 
 
 def _memo_id_of(path: Path) -> str:

@@ -1,20 +1,23 @@
 """Recall while somebody writes: looks at what is new in a note once they pause, and reads back what they ticked.
 
 Decides when it is the moment: never in the midst of a sentence, never for what came in bulk, once for a burst, and not again for
-the same note until a while has passed. What is worth a mention is decided elsewhere.
+the same note until a while has passed; and never for notes that are ours, wherever they were moved. What is worth a mention is
+decided elsewhere.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed, explain
+from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, VaultbrainError, WriteFailed, explain
+from vaultbrain.vault.note import read_properties
 from vaultbrain.watch.burst import Burst
 from vaultbrain.watch.mirroring import paths_of
 from vaultbrain.watch.paths import Kind, kind_of
 from vaultbrain.watch.writing import known_lines, new_text
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Collection
     from pathlib import Path
 
@@ -37,7 +40,7 @@ class Mentions:
     def __init__(self, station: Station, root: Path, *, is_on: bool) -> None:
         self._station, self._root, self._is_on = station, root, is_on
         self._burst = Burst(PAUSE_S, LONGEST_S)
-        self._known: dict[str, frozenset[int]] = {}
+        self._known: dict[str, array[int]] = {}
         self._cool_until: dict[str, float] = {}
         self._to_show: dict[str, tuple[str, float]] = {}  # note that a recall note is for → (recall note, when to write into it)
 
@@ -50,25 +53,34 @@ class Mentions:
         if not self._is_on:
             return
         for path in paths:
+            if self._station.should_stop():
+                return
             if kind_of(path, self._station.layout) is Kind.NOTE:
                 self._known[path] = known_lines(self._read(path) or "")
         with self._station.brain.recall_notes() as recall:
             for for_note, path in recall.read_all_ticks():
-                self._ticked(for_note, path)
+                self._say_ticked(path)
+                self._show_later(for_note, path)
+            for for_note, path in recall.unshown_ticks():
+                self._show_later(for_note, path)
 
     def add(self, noted: Noted, now: float) -> None:
         if not self._is_on:
             return
-        for old, new in noted.moved:
-            if kind_of(old, self._station.layout) is Kind.NOTE and old in self._known:
-                self._known[new] = self._known.pop(old)
-                with self._station.brain.recall_notes() as recall:
-                    recall.follow(old, new)
+        layout = self._station.layout
+        self._burst.add(now, [path for path in noted.changed if kind_of(path, layout) is Kind.NOTE])
         for path in noted.gone:
             self._known.pop(path, None)
-        self._burst.add(now, [path for path in noted.changed if kind_of(path, self._station.layout) is Kind.NOTE])
+        self._follow([(old, new) for old, new in noted.moved if kind_of(old, layout) in (Kind.NOTE, Kind.RECALL)])
         for path in paths_of(noted, Kind.RECALL, self._station):
             self._read_ticks(path)
+
+    def _follow(self, moved: list[tuple[str, str]]) -> None:
+        """Notes, and recall notes, that the person moved."""
+        self._known |= {new: self._known.pop(old) for old, new in moved if old in self._known}
+        if moved:
+            with self._station.brain.recall_notes() as recall:
+                recall.follow(moved)
 
     def wait_s(self, now: float) -> float | None:
         waits = [at - now for _, at in self._to_show.values()]
@@ -86,9 +98,8 @@ class Mentions:
     # what is written
 
     def _look(self, paths: list[str], now: float) -> None:
-        own = set(self._station.brain.memo_notes(paths))  # memo notes that the person moved among their own
-        notes = [(path, text) for path in paths if path not in own and (text := self._read(path)) is not None]
-        written = [(path, new_text(text, self._known.get(path, ()))) for path, text in notes]
+        notes = [(path, text) for path in paths if (text := self._read(path)) is not None]
+        written = [(path, new_text(text, self._known.get(path, ()))) for path, text in notes if not self._is_ours(path, text)]
         self._known |= {path: known_lines(text) for path, text in notes}
         if len(paths) > TYPED_NOTES or not self._station.brain.has_synced():
             return
@@ -96,14 +107,27 @@ class Mentions:
             if text and now >= self._cool_until.get(path, 0.0) and self._mention(path, text):
                 return
 
+    def _is_ours(self, path: str, text: str) -> bool:
+        """A memo's note, an answer or a recall note among the person's own; what was ticked in one is read."""
+        kind = read_properties(text).get("vb_kind") if "vb_kind" in text else None
+        if kind == "recall":
+            self._read_ticks(path)
+        return kind is not None
+
     def _mention(self, path: str, text: str) -> bool:
         """Whether something was mentioned."""
-        outcome = self._station.brain.recall_note(path, text)
+        station = self._station
+        try:
+            outcome = station.brain.recall_note(path, text)
+        except VaultbrainError as error:  # with what is written next there is another chance
+            station.failed("recall", f"Nothing was mentioned for {path}: {explain(error).what}", about=path)
+            return False
         if not outcome.shown:
             return False
-        self._cool_until[path] = self._station.now() + COOL_DOWN_S
+        self._cool_until[path] = station.now() + COOL_DOWN_S
         memos = ", ".join(outcome.shown)
-        self._station.log.said("recall", f"Mentioned memo {memos} for {path}: {outcome.path}", note=path, memos=outcome.shown)
+        sentence = f"Mentioned memo {memos} for {path}: {outcome.path}"
+        station.log.said("recall", sentence, about=path, note=path, memos=outcome.shown)
         return True
 
     def _read(self, path: str) -> str | None:
@@ -119,11 +143,14 @@ class Mentions:
     def _read_ticks(self, path: str) -> None:
         with self._station.brain.recall_notes() as recall:
             if for_note := recall.read_ticks(path):
-                self._ticked(for_note, path)
+                self._say_ticked(path)
+                self._show_later(for_note, path)
 
-    def _ticked(self, for_note: str, path: str) -> None:
+    def _say_ticked(self, path: str) -> None:
         self._station.log.said("tick", f"Read what you ticked in {path}.", note=path)
-        self._to_show[for_note] = path, self._station.now() + self._station.brain.wait_s(path)
+
+    def _show_later(self, for_note: str, path: str, least_s: float = 0.0) -> None:
+        self._to_show[for_note] = path, self._station.now() + max(least_s, self._station.brain.wait_s(path))
 
     def _show_ticks(self, for_note: str, path: str) -> None:
         del self._to_show[for_note]
@@ -131,6 +158,6 @@ class Mentions:
             with self._station.brain.recall_notes() as recall:
                 recall.show_ticks(for_note)
         except NoteBeingEdited:
-            self._to_show[for_note] = path, self._station.now() + max(1.0, self._station.brain.wait_s(path))
+            self._show_later(for_note, path, least_s=1.0)
         except (NoteUnreadable, WriteFailed) as error:
             self._station.failed("tick", explain(error).what, about=path)

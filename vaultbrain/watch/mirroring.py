@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Seconds after which a note that was left alone, since somebody was typing in it, is tried again; and after which to come back
 #: when another process is writing, or when notes went or moved (several often do, one after another).
 AGAIN_S, BUSY_S, GONE_S = 31.0, 3.0, 2.0
+#: Seconds after which answers that could not be brought up to date are tried again.
+REFRESH_AGAIN_S = 60.0
 #: Seconds between the ends of two polls that were hastened.
 LEAST_PAUSE_S = 5.0
 
@@ -33,7 +35,8 @@ class Mirroring:
         self._again_at: float | None = None
         self._ended = float("-inf")
         self._edited: set[str] = set()
-        self._refreshes = True
+        self._is_first = True
+        self._refresh_at: float | None = None
 
     @property
     def queue(self) -> int:
@@ -53,16 +56,17 @@ class Mirroring:
         self._again_at = at if self._again_at is None else min(at, self._again_at)
 
     def wait_s(self, now: float) -> float:
-        if self._edited:
-            return 0.0
+        return 0.0 if self._edited else self._poll_wait_s(now)
+
+    def _poll_wait_s(self, now: float) -> float:
+        self._schedule.look(now, self._station.wall())  # with every turn of the loop: else a wake from sleep is not seen
         wait_s = self._schedule.wait_s(now)
         return wait_s if self._again_at is None else min(wait_s, max(0.0, self._again_at - now))
 
-    def work(self, now: float, wall: float) -> None:
+    def work(self, now: float) -> None:
         if self._edited:
             self._take_in()
-        is_due = self._schedule.look(now, wall)
-        if is_due or (self._again_at is not None and now >= self._again_at):
+        if not self._poll_wait_s(now):
             self._again_at = None
             self._poll()
 
@@ -93,6 +97,7 @@ class Mirroring:
         except VaultbrainError as error:
             self._schedule.failed(station.now())
             station.failed("sync", explain(error).what)
+            station.trouble = error
             return
         finally:
             self._ended = station.now()
@@ -103,8 +108,8 @@ class Mirroring:
         self._say(report)
         if report.notes_deferred:
             self.hasten(station.now() + AGAIN_S)
-        if self._refreshes or not report.is_empty or report.answers_stale:
-            self._refresh()
+        if self._is_first or not report.is_empty or report.answers_stale:
+            self._is_first, self._refresh_at = False, station.now()
 
     def _tell(self) -> None:
         station = self._station
@@ -126,8 +131,13 @@ class Mirroring:
         failures = "; ".join(", ".join(map(str, failure.values())) for failure in report.failed[:3])
         self._station.failed("sync", f"{in_words(report)} Not done: {failures}")
 
-    def _refresh(self) -> None:
-        """Answers that refresh by themselves; what cannot be written now is tried with the next poll."""
+    # answers that refresh by themselves: a duty of its own, so that a fault in it leaves the server's turn alone
+
+    def refresh_wait_s(self, now: float) -> float | None:
+        return None if self._refresh_at is None else max(0.0, self._refresh_at - now)
+
+    def refresh(self, now: float) -> None:  # noqa: ARG002  (every duty is told the time)
+        """What cannot be written now is tried again; so is everything if this is interrupted."""
         station = self._station
         failed: list[tuple[str, str]] = []
         done = station.brain.refresh(
@@ -137,7 +147,7 @@ class Mirroring:
             station.log.said("refresh", f"Brought {asked.path} up to date.", about=asked.path, note=asked.path)
         for path, reason in failed:
             station.failed("refresh", f"{path} waits to be brought up to date: {reason}.", about=path)
-        self._refreshes = bool(failed)
+        self._refresh_at = station.now() + REFRESH_AGAIN_S if failed else None
 
 
 def paths_of(noted: Noted, kind: Kind, station: Station) -> Sequence[str]:

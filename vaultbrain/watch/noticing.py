@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.errors import VaultAway
 from vaultbrain.watch.burst import Burst
 from vaultbrain.watch.events import VaultEvents
+from vaultbrain.watch.paths import SETTINGS_FILE
 from vaultbrain.watch.scan import difference, survey
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Noted:
 
 
 class Noticing:
-    """Watches one vault. ``own_mark`` gives the mark of a file as this process wrote it last; ``wake`` is called from any thread."""
+    """Watches one vault. ``own_mark``: the mark of a file as this process wrote it last; ``wake`` is called from any thread."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class Noticing:
         self.events.stop()
 
     def look(self, now: float) -> None:
-        """Takes the system's hints, and looks through the vault when that is due. ``is_away`` tells whether the vault is there."""
+        """Takes the system's hints, and looks through the vault when that is due. ``is_away`` tells whether it is there."""
         if self.is_away and now < self._next_scan:
             return
         noticed = self.events.take()
@@ -130,13 +131,14 @@ class Noticing:
         return Noted(changed, tuple(path for path in gone if path not in moved), tuple(moved.items()))
 
     def _has_gone(self) -> bool:
+        """Whether the vault is away; then it counts so until a look through it succeeds."""
         try:
-            survey_root = (self._root / "vaultbrain.toml").is_file()
-        except OSError:
-            survey_root = False
-        if not survey_root:
-            self.is_away, self._next_scan = True, 0.0
-        return not survey_root
+            if (self._root / SETTINGS_FILE).is_file():
+                return False
+        except OSError:  # a mount that died
+            pass
+        self.is_away, self._next_scan = True, 0.0
+        return True
 
 
 def _is_fresh(mark: FileMark) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from vaultbrain.errors import VaultbrainError
     from vaultbrain.watch.log import WatchLog
     from vaultbrain.watch.paths import Layout
     from vaultbrain.watch.pulse import Pulse
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class Station:
     """``now`` is monotonic and ``wall`` Unix time, in seconds. ``spread`` from 0 to 1 is always the same for one vault.
 
-    ``last_poll`` is wall time, None before the first that ended well; ``errors`` counts failures since the start.
+    ``last_poll`` is wall time, None before the first that ended well; ``errors`` counts failures since the start; ``trouble`` is
+    why the server's last poll that failed did so.
     """
 
     brain: Brain
@@ -31,6 +33,7 @@ class Station:
     spread: float = 0.0
     last_poll: float | None = None
     errors: int = 0
+    trouble: VaultbrainError | None = None
 
     def failed(self, event: str, sentence: str, *, about: str = "", **facts: Any) -> None:
         """Says it, and lets ``status`` know."""

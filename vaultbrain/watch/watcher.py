@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,14 @@ from vaultbrain.vault.vault import Vault
 from vaultbrain.watch.mentions import Mentions
 from vaultbrain.watch.mirroring import Mirroring
 from vaultbrain.watch.noticing import Noticing
-from vaultbrain.watch.paths import Kind, Layout, kind_of
+from vaultbrain.watch.paths import SETTINGS_FILE, Kind, Layout, kind_of
 from vaultbrain.watch.questions import Questions
 from vaultbrain.watch.schedule import LOOK_S
 from vaultbrain.watch.station import Station
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from vaultbrain.settings import Settings
     from vaultbrain.watch.log import WatchLog
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 STOPPED, SETTINGS_CHANGED, STATE_GONE = "stopped", "settings changed", "state gone"
 #: Seconds until a duty that failed unexpectedly has its turn again, doubled each time up to the second figure.
 FAULT_S, MOST_FAULT_S = 10.0, 600.0
+#: Seconds without work, polls of the server apart, after which the memory that only work needs is given back.
+REST_S = 10.0
+#: Seconds until a duty has its turn again that another process kept from its work.
+BUSY_S = 3.0
 
 
 @dataclass(slots=True)
@@ -62,19 +67,22 @@ class Watcher:
         settings = brain.settings
         self._queue: SimpleQueue[None] = SimpleQueue()
         self._settings_changed = False
+        self._rests_at: float | None = None
         self._raises = raises
         self._station = Station(
             brain, layout_of(settings), log, pulse, should_stop, time.monotonic, time.time, spread=_spread(settings)
         )
         vault = Vault(settings.vault)
+        self._settings_mark = vault.mark(SETTINGS_FILE)
         self._noticing = Noticing(settings.vault, self._station.layout, mark=vault.mark, own_mark=brain.own_mark, wake=self.wake)
         self._mirroring = Mirroring(self._station, settings.poll_interval_s)
         self._questions = Questions(self._station)
         self._mentions = Mentions(self._station, settings.vault, is_on=settings.recall_enabled)
         self._turns = [
-            _Turn("sync", self._mirroring.wait_s, lambda now: self._mirroring.work(now, time.time())),
+            _Turn("sync", self._mirroring.wait_s, self._mirroring.work),
             _Turn("question", self._questions.wait_s, self._questions.work),
             _Turn("recall", self._mentions.wait_s, self._mentions.work),
+            _Turn("refresh", self._mirroring.refresh_wait_s, self._mirroring.refresh),
         ]
 
     def wake(self) -> None:
@@ -97,11 +105,17 @@ class Watcher:
             self._noticing.stop()
 
     def run_once(self) -> None:
-        """Everything that is due now, without waiting for anything: a sync, questions, ticks. Raises what goes wrong."""
+        """Everything that is due now, without waiting for anything: a sync, questions, ticks. Raises what goes wrong.
+
+        A server that is away keeps nobody from answering; it is raised at the end.
+        """
         self._mentions.start(())
+        self._questions.start(time.monotonic(), pause_s=0.0)
         for turn in self._turns:
-            if not self._station.should_stop():
+            while turn.wait_s(time.monotonic()) == 0.0 and not self._station.should_stop():
                 turn.work(time.monotonic())
+        if self._station.trouble:
+            raise self._station.trouble
 
     def _start(self) -> None:
         station, events = self._station, self._noticing.events
@@ -109,7 +123,10 @@ class Watcher:
         if events.problem:
             station.log.failed("events", events.problem)
         station.pulse.tell(mode="polling" if events.is_polling else "native", queue=0, errors=0)
-        self._mentions.start(tuple(self._noticing.seen))
+        if self._noticing.seen.get(SETTINGS_FILE) != self._settings_mark:  # since they were read
+            self._settings_changed = True
+        self._guarded("recall", partial(self._mentions.start, tuple(self._noticing.seen)))
+        self._guarded("question", partial(self._questions.start, time.monotonic()))
 
     def _turn(self) -> None:
         """One turn of the loop: notice, work, wait."""
@@ -121,6 +138,7 @@ class Watcher:
             self._add(noted, now)
         if not self._noticing.is_away:
             self._work()
+        self._rest()
         self._station.pulse.beat()
         self._station.pulse.tell(queue=self._mirroring.queue + self._questions.queue + self._mentions.queue)
         self._wait()
@@ -137,7 +155,7 @@ class Watcher:
         if any(kind_of(path, layout) is Kind.SETTINGS for path in noted.changed):
             self._settings_changed = True
         for add in (self._mirroring.add, self._questions.add, self._mentions.add):
-            self._guarded("notice", lambda add=add: add(noted, now))  # type: ignore[misc]
+            self._guarded("notice", partial(add, noted, now))
 
     def _work(self) -> None:
         for turn in self._turns:
@@ -145,34 +163,43 @@ class Watcher:
             wait_s = self._waiting_s(turn, now)
             if wait_s is None or wait_s > 0 or self._station.should_stop():
                 continue
-            if self._guarded(turn.name, lambda turn=turn, now=now: turn.work(now)):  # type: ignore[misc]
-                turn.faults, turn.not_before = 0, 0.0
-            else:
-                turn.faults += 1
-                turn.not_before = time.monotonic() + min(MOST_FAULT_S, FAULT_S * 2.0 ** (turn.faults - 1))
+            if turn.name != "sync" or self._mirroring.queue or self._rests_at is None:
+                self._rests_at = now + REST_S
+            pause_s = self._guarded(turn.name, partial(turn.work, now), turn.faults)
+            turn.faults = turn.faults + 1 if pause_s > BUSY_S else 0
+            turn.not_before = time.monotonic() + pause_s
+
+    def _rest(self) -> None:
+        now = time.monotonic()
+        if self._rests_at is not None and now >= self._rests_at:
+            self._rests_at = None
+            self._station.brain.rest()
 
     def _waiting_s(self, turn: _Turn, now: float) -> float | None:
         """The server is not asked in the midst of a burst: half of it may be a note that is only being moved."""
         is_held = turn.name == "sync" and self._noticing.is_busy and not self._mirroring.queue
         return None if is_held else turn.waiting_s(now)
 
-    def _guarded(self, name: str, work: Callable[[], None]) -> bool:
-        """Whether it went well. A watcher that died of one odd note would watch nothing, so here every fault ends."""
+    def _guarded(self, name: str, work: Callable[[], None], faults: int = 0) -> float:
+        """Seconds to leave it alone afterwards, more after each of the ``faults`` before it.
+
+        A watcher that died of one odd note would watch nothing, so here every fault ends.
+        """
         try:
             work()
         except StateBusy:
-            return False
+            return BUSY_S
         except VaultbrainError as error:
             self._station.failed(name, explain(error).what)
-            return False
         except Exception as error:
             if self._raises:
                 raise
             self._station.failed(
-                name, f"A fault of vaultbrain's own ({type(error).__name__}); see it with: vaultbrain watch --debug"
+                name, f"A fault of vaultbrain's own ({type(error).__name__}); to see it, start the watcher with --debug"
             )
-            return False
-        return True
+        else:
+            return 0.0
+        return min(MOST_FAULT_S, FAULT_S * 2.0 ** min(faults, 10))
 
     def _wait(self) -> None:
         now = time.monotonic()
