@@ -45,8 +45,8 @@ class InboxShelf:
         found = self._db.execute("SELECT * FROM inbox WHERE path = ?", (path,)).fetchone()
         if not found:
             return None
-        *texts, tries, told = found
-        return InboxRow(*texts, tries=tries, told=bool(told))
+        path, digest, status, answer, error, tries, told = found
+        return InboxRow(path, digest, status, answer, error, tries, bool(told))
 
     def write(self, row: InboxRow) -> None:
         values = (row.path, row.digest, row.status, row.answer, row.error, row.tries, row.told)
