@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 GIVEN = read_query_utterances(DATA / "memobench-query_generation.json")
 MORE = read_query_utterances(DATA / "query-more.json")
+OTHER_HANDS = read_query_utterances(DATA / "query-other-hands.json")
+LATER = read_query_utterances(DATA / "query-later.json")
 
 #: Pieces that texts are made of: all scripts, marks, filler, needs, broken characters.
 PIECES = (
     "想找之前记过的", "降噪办法", "，", "。", "我老婆", "哈哈", "NAS", " ", "AI 搜索", "預算", "想參考", "其實", "的", "了", "\n",
     "\ud800", "could you dig up", "notes on", "restic", "and", "https://example.com/a?b=c", "C++", "v1.2", "《雾港灯塔》", "🙂",
     "ｆｕｌｌ", "日本語", "한국어", "ﬁ", "İ", "十分钟", "怎么", "?", "、", "\t", "#标签", "得", "找出来",
-    "something about", "the one", "back up", "137", "率",
+    "something about", "the one", "back up", "137", "率", '"', "“", "”", "error", "`", "like a", "像", "练琴练到", "I once wrote",
 )  # fmt: skip
 
 
@@ -61,10 +63,18 @@ def test_without_a_dictionary_most_are_right_as_well() -> None:
 
 
 def test_other_lives_are_understood_too(dictionary: Dictionary) -> None:
-    """Gardening, law, guitar, taxes, pets: 285 of 314, which is less than was reached, and no query is too long."""
+    """Gardening, law, guitar, taxes, pets: 290 of 314, which is less than was reached, and no query is too long."""
     found = measure(MORE, dictionary)
-    assert found.all_kept_none_left >= 285, found.wrong
+    assert found.all_kept_none_left >= 290, found.wrong
     assert found.too_long == ()
+
+
+def test_other_hands_are_understood_too(dictionary: Dictionary) -> None:
+    """Of three writers' 90 texts 85 or more, of 172 later ones 144 or more, and no query is too long."""
+    other, later = measure(OTHER_HANDS, dictionary), measure(LATER, dictionary)
+    assert other.all_kept_none_left >= 85, other.wrong
+    assert later.all_kept_none_left >= 144, later.wrong
+    assert other.too_long == later.too_long == ()
 
 
 @pytest.mark.parametrize(
@@ -150,6 +160,64 @@ def test_what_should_not_be_is_not_searched(dictionary: Dictionary) -> None:
 def test_a_need_that_only_points_means_what_was_said_before(dictionary: Dictionary) -> None:
     """找找那条 has no word of its own."""
     assert "分配比例" in short_query("年底了，还是按去年的分配比例来，找找那条。", Areas(), dictionary.has)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "dropped"),
+    [
+        ("路过的人笑我。阳台画的墙像斑马，想找以前记的防水涂料的比例。", "防水涂料", "斑马"),
+        ("鼓手敲鼓敲到胳膊肿。想找以前记的节拍练习。", "节拍练习", "胳膊"),
+        ("开会吧，烦归烦。想找之前写的会议纪要模板。", "纪要模板", "烦归烦"),
+        ("门咯吱咯吱响，烦。想找之前写的合页润滑办法。", "合页润滑", "咯吱"),
+        ("The hinge squeaked so loudly that the judge laughed. I want my notes on hinge oil.", "hinge oil", "judge"),
+        ("I was limping like a penguin. I want my notes on ankle exercises.", "ankle exercises", "penguin"),
+    ],
+)
+def test_pictures_leave_nothing(dictionary: Dictionary, text: str, kept: str, dropped: str) -> None:
+    """Likenesses, sounds, sayings by their form, and what something was done to until it hurt."""
+    terms = " ".join(short_query(text, Areas(), dictionary.has))
+    assert kept in terms
+    assert dropped not in terms
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('又报 "no space left: device error"，想找之前记的清理步骤。', "no space left: device error"),
+        ("导出时弹出“文件格式不支持”，去年写过转换的办法，找一下", "文件格式不支持"),
+        ("Nginx says `upstream timed out` and I want my checklist.", "upstream timed out"),
+    ],
+)
+def test_a_quoted_error_message_stays_whole(dictionary: Dictionary, text: str, message: str) -> None:
+    """It is one term, and not said again by words of it."""
+    terms = short_query(text, Areas(), dictionary.has)
+    assert message in terms
+    assert not any(term in message for term in terms if term != message)
+
+
+def test_what_somebody_said_is_no_error_message(dictionary: Dictionary) -> None:
+    """Nor is a message that would fill the query."""
+    said = short_query("他说「你怎么这么慢」，想找复盘的模板。", Areas(), dictionary.has)
+    long = short_query('"one two three four five six error" came up, where are my notes on logs?', Areas(), dictionary.has)
+    assert said == ("复盘", "模板")
+    assert "logs" in long
+    assert not any(len(term.split()) > 3 for term in long)
+
+
+def test_names_of_a_story_give_way_to_those_of_the_need(dictionary: Dictionary) -> None:
+    """Where the need has no name, the one of the sentence before is what it is about."""
+    story = "Toyota 的司机跟我聊了一路。"
+    with_name = short_query(story + "想找 Kafka 的调优清单。", Areas(), dictionary.has)
+    without = short_query(story + "想找保养清单。", Areas(), dictionary.has)
+    assert "Kafka" in with_name
+    assert "Toyota" not in with_name
+    assert "Toyota" in without
+
+
+def test_where_nothing_asks_the_last_sentence_is_the_need() -> None:
+    """People come to the point in the end."""
+    found = clauses_of(fold_keeping_offsets("昨天很热。阳台的番茄，叶子黄"))
+    assert [clause.is_need for clause in found] == [False, True, True]
 
 
 def test_clauses_say_where_the_need_stands() -> None:

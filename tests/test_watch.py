@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -318,6 +319,21 @@ def test_it_stops_within_ten_seconds_though_the_server_hangs(server: CFlowServer
         time.sleep(1.0)
         assert watcher.stop(10.0) == 0
     assert hash_tree(home.vault) == before
+
+
+def test_it_stops_within_ten_seconds_though_another_server_hangs(home: Home) -> None:
+    """One that computes vectors, say, and that nobody can interrupt; what was taken in before is kept."""
+    note = home.note_of(2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(60)
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        configure(home, embedding="openai:none", embedding_url=address)
+        with watching(home.vault) as watcher:
+            note.write_text(note.read_text("utf-8").replace(f"{OLD} by", f"{NEW} by"), encoding="utf-8")
+            connection, _ = silent.accept()
+            with connection:
+                assert watcher.stop(10.0) == 0
+    assert found(home, NEW) == ["2"]
 
 
 def test_a_server_that_is_away_is_said_once_and_so_is_its_return(server: CFlowServer, home: Home) -> None:

@@ -311,3 +311,19 @@ def test_lines_that_only_link_say_nothing() -> None:
     for line in ("- [[a|how to?]]", "![[pic.png]]", "1. [how to?](a.md)", "* [[a]]"):
         assert new_text(f"x\n{line}\n", known_lines("x")) == ""
     assert new_text("- see [[a]]", known_lines("x")) == "- see [[a]]"
+
+
+def test_a_brain_that_rested_works_on(films: Home) -> None:
+    """Model, table and converters are given back and loaded again when they are needed; one that was handed in is kept."""
+    settings, _ = load_settings(films.vault, environment={}, flags={"embedding": "use"})
+    brain = Brain(settings, environment={"CFLOW_API_TOKEN": "test-token"}, in_background=True)
+    brain.sync()
+    before = [hit.memo_id for hit in brain.search("觀影").hits]
+    assert brain._embedder is not None
+    brain.rest()
+    assert (brain._embedder, brain._tables) == (None, None)
+    assert [hit.memo_id for hit in brain.search("觀影").hits] == before
+    given = films.brain()
+    given.search("观影")
+    given.rest()
+    assert given._embedder is not None
