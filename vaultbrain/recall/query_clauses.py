@@ -35,7 +35,9 @@ _NOTED = (
 )
 #: Something was done then: 前年问过三家. Not 超过, 过期.
 _DONE = r"(?:以前|之前|上次|上回|去年|前年|先前|早先|前阵子|曾经|当时).{0,6}?[^\W超经通]过(?![期程敏去年来分于度户夜节生])"
-_WHERE = r"[记存写放收]在?哪|在哪(?:里|儿|一)?[条篇页份本了]"
+_WHERE = r"[记存写放收]在?哪|在哪(?:里|儿|一)?[条篇页份本了]|在哪(?:里|儿)?\Z|留着呢?\Z"
+#: I found it out myself.
+_FOUND_OUT = r"我.{0,3}(?:问|调|测|拆|弄|请教|咨询|摸索|跑通)过|跑通了|[都也]记了"
 _WANT = (
     r"(?:(?<!不)(?<!就)想要?|(?<![不只重主])要|得|需要|打算|准备|希望|赶紧|赶快|先|帮我?忙?|麻烦|请|能不能|可不可以|能否|再|趁)"
 )
@@ -47,21 +49,39 @@ _WAY = (
     r"(?:怎么(?!说|开口|回事|了|呢)|怎样|如何|哪(?:一.|[个种些款条家几])|有没有|有哪些|要不要|该不该|值不值|好不好|"
     r"能不能|可不可以|是不是该|该先|先后|多少|多久)"
 )
+#: I once wrote, I'd already saved, I've collected.
+_I_NOTED = (
+    r"i(?:'ve|'d| have| had)? (?:(?:once|already|also|even|actually|definitely|must have|first|then) )*"
+    r"(?:wrote|written|saved|noted|made|kept|bookmarked|collected|jotted|clipped|drew up|drawn up|put together|worked out|"
+    r"copied|gathered|recorded|logged|listed|sketched|drafted|scribbled|typed up|"
+    r"compared|summari[sz]ed|compiled|archived|documented|tested)"
+)
+#: Done then: the questions I used last time.
+_I_DID_THEN = (
+    r"i (?:used|tried|did|had|learned|found|followed|settled on) (?:[\w'-]+ ){0,6}?"
+    r"(?:last (?:time|year|month|spring|summer|autumn|fall|winter)|before|back then|once)"
+)
 _ASKS_FOR_NOTES = re.compile(
-    rf"{_WANT}.{{0,6}}?{_LOOK}|(?:找|翻|查|调|捞|挖|拿)(?:一下)?(?:出来|出|来)|找找|翻翻|[找翻查捞调]一下|"
-    rf"{_BEFORE}.{{0,8}}?{_NOTED}(?:下来|下|了|过|的)|(?:我|自己).{{0,8}}?{_NOTED}(?:下来|下|过|的)|{_DONE}|{_WHERE}|"
-    r"[找发调翻]给我|给我[找翻调]|\A\s*(?:参考|参照|对照)|我?有(?:记|写|存|收|整理)(?!得)|"
+    rf"{_WANT}.{{0,6}}?{_LOOK}|(?:找|翻|查|调|捞|挖|(?<![能以])拿)(?:一下)?(?:出来|出|来(?![覆复去做当]))|"
+    rf"找找|翻翻|[找翻查捞调]一下|"
+    rf"{_BEFORE}.{{0,8}}?{_NOTED}(?:下来|下|了|过|的)|(?:我|自己).{{0,8}}?{_NOTED}(?:下来|下|过|的)|"
+    rf"{_DONE}|{_WHERE}|{_FOUND_OUT}|"
+    r"[找发调翻]给我|给我[找翻调]|\A\s*(?:参考|参照|对照)|我?有(?:记|写|存|收|整理|抄|列|留)(?!得)|"
+    r"我(?:都|也|全|还)(?:记|写|存|抄|列|留|拍|画|标)[了着]|"
     rf"记得.{{0,4}}{_NOTED}?过|{_NOTED}过|的(?:笔记|记录)|"
     r"(?:收藏|总结)(?:了|的|过)|"
     r"想看(?!的)|想找|想(?:再|继续)?(?:用|沿用|套用|照抄|照搬|照着|复用)|看(?:之前|以前|去年|上次)|"
-    r"\b(?:dig(?:ging)? (?:up|out)|pull (?:up|out)|go (?:over|through)|look(?:ing)? (?:up|for|at|back)|"
-    r"find|show me|where(?:'s| is| are| did)|"
+    r"\b(?:dig(?:ging)? (?:up|out)|pull (?:up|out)|bring up|track down|hunt(?:ing)? (?:down|for)|fish out|"
+    r"go (?:over|through|back (?:to|over))|look(?:ing)? (?:up|for|at(?! (?:me|us|him|her|them|you)\b)|back)|"
+    r"find|show me|where(?:'s| is| are| did)|(?:can|could|may) i (?:see|have|get|reread)|let me (?:see|start|have|reread|check)|"
     r"what i (?:wrote|saved|learned|noted|said|collected|knew)|"
-    r"i (?:wrote|saved|noted|made|kept|bookmarked|collected|jotted|clipped)|"
+    rf"{_I_NOTED}|{_I_DID_THEN}|"
     r"(?:did|do) i (?:have|say|write|note|save|put|keep|decide|choose|pick|settle|conclude|learn|find|use)|"
+    r"(?:how|what|which|when|why) did i\b|what (?:was|were) (?:that|those|the|my)|somewhere\Z|"
     r"anything (?:about|on)|reread|reuse|redo|revisit|remind me|compare|"
     r"i remember (?:writing|saving|making|noting|reading)|"
-    r"(?:my|the|those|own|old|earlier|packing) (?:[\w-]+ )?(?:notes?|memos?|checklist|list)|notes? (?:on|about))\b"
+    r"(?:my|the|those|own|old|earlier|packing) (?:[\w-]+ )?(?:notes?|memos?|checklist|list)(?! (?:said|says|reads?|was|were)\b)|"
+    r"notes? (?:on|about)|write-?ups?)\b"
 )
 _ASKS = re.compile(
     rf"{_WANT}把|(?<!不)想把|得把|{_WAY}|"
@@ -75,6 +95,11 @@ _GOES_ON = re.compile(
     r"mainly|e\.g)|\A(?:[a-z-]+ ){1,3}(?:and|or|versus|vs) [a-z-]+\Z|"
     r"(?:什么的|之类的?|等等|(?:那[一两三几]?|[两三几])[个条篇种段张块页套份版节])\Z|"
     r"\A[^，]{2,5}[和跟与及][^，]{2,5}\Z|\A[^、]{2,6}(?:、[^、]{2,6})+\Z"
+)
+#: Parts of what is wanted, named behind it: the intervals and the card types. Nothing is done in it.
+_NAMES_PARTS = re.compile(
+    r"\A(?:and |plus )?(?:the|my|our|any|some)(?: (?!(?:i|we|he|she|they|it|you|who|is|was|are|were|has|had|have|keeps?|got|went|"
+    r"came|did|does|said|says|thinks?|wants?|just|[a-z]+n't|[a-z]{3,}ed)\b)[\w'-]+){1,7}\Z"
 )
 
 
@@ -93,9 +118,14 @@ class Clause:
 
 
 def clauses_of(folded: str) -> list[Clause]:
-    """In order, addresses left out. The need is what asks most; a text of one clause is all need."""
+    """In order, addresses left out. The need is what asks most; a text of one clause is all need.
+
+    Where nothing asks, people come to the point in the end: the last sentence.
+    """
     found = _with_continuations(folded, list(_cut(folded)))
     most = max((clause.level for clause in found), default=SAYS)
+    if most == SAYS and found and found[-1].sentence:
+        return _with_neighbours([replace(clause, is_need=clause.sentence == found[-1].sentence) for clause in found])
     return _with_neighbours([replace(clause, is_need=len(found) == 1 or SAYS < most == clause.level) for clause in found])
 
 
@@ -148,7 +178,9 @@ def _with_continuations(folded: str, clauses: Sequence[Clause]) -> list[Clause]:
     found: list[Clause] = []
     for clause in clauses:
         before = found[-1].level if found else SAYS
-        goes_on = before and (clause.level or _GOES_ON.search(folded[clause.start : clause.end].strip()))
+        is_beside = bool(found) and found[-1].sentence == clause.sentence
+        said = folded[clause.start : clause.end].strip()
+        goes_on = before and (clause.level or _GOES_ON.search(said) or (is_beside and _NAMES_PARTS.search(said)))
         found.append(replace(clause, level=max(clause.level, before)) if goes_on else clause)
     for place in reversed(range(len(found) - 1)):
         level, after = found[place].level, found[place + 1].level

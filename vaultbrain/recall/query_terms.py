@@ -45,37 +45,61 @@ _WORD, _OWN_WORD, _LONE = 1.0, 0.95, 1.3
 #: A Chinese phrase of so many characters is a saying more often than a subject.
 _SAYING_CHARS = 4
 #: With an unknown character behind they make a word: 短评, 旧文, 新番.
-_FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚前后")
+_FORMING = frozenset("短长旧新老小大热冷干湿快慢高低深浅早晚前后内外")
 #: In a need they are the first half of a word that no list has: 打样, 变位, 回译.
-_VERBAL = OBJECT_VERBS | frozenset("起重回变除续转调出入退进合保工译量通过")
-#: What is counted by them, or what they are themselves.
-_ALSO_NOUNS = frozenset("样位名号页行列章")
+_VERBAL = OBJECT_VERBS | frozenset("起重回变除续转调出入退进合保工译量通过跳漏断卡掉脱听默抄缩防控开")
+#: They never end such a word: 拉花师 要.
+_OUTSIDE = PARTICLES | frozenset("要能想该再已才给")
+#: What is counted by them, or what they are themselves; what is done by hand or by a machine: 转写, 听写, 复印.
+_ALSO_NOUNS = frozenset("样位名号页行列章写译录印根块片")
 #: Before a gerund that says what kind of a thing.
 _BEFORE_A_KIND = frozenset(("a", "about", "for", "his", "my", "of", "on", "our", "the", "their"))
 #: They make a word of a verb before them that is dropped elsewhere: 打开率.
-_MEASURING = frozenset("率量法器机费期度")
+_MEASURING = frozenset("率量法器机费期度额")
 #: A verb with what it cannot reach: 找不着, 不下; what is counted: 三个, 第几天, 每周; people: 阿姨们, 老王.
 _POTENTIAL = re.compile(r"[^不]不[着到了下住起懂清完动上见得]|[不没].|[^超经通不]过|(..)\1|(.)\2(.)\3")
+#: Sayings by their form: 气归气, 翻来覆去, 七上八下, 一来二去.
+_SAYING = re.compile(r"(.)[归就是了一]\1|.来[覆复]?[去回].?|七.八.|千.万.|东.西.|半.[半不].|一[^对比].?一.|[有无没不].[无没不].")
+#: Characters that paint a sound: 嗖嗖, 咯吱, 噼里啪啦.
+_SOUNDS = re.compile(r"[嗖咯吱嘎嘎哐啪噼啦里叮咚哗砰轰咔嚓滋唰呼噜咕嘟嗡嘀嗒哒扑通]{2,}")
 _COUNTED = re.compile(
     r"[一二三四五六七八九十百千万两几半]+[个只条张本次回遍趟天年月日周岁点分秒块元层楼碗杯瓶袋盒斤口句字页段篇种样件套双对群堆版款圈场顿阵身脸晚夜宿头家位名台部首集章人下把手眼声份]?|[第每].{1,2}|.*(?:小时|分钟)|.+们|"
     r"[老小阿][王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗]"
 )
+_EMPTY_FORMS = (_COUNTED, _POTENTIAL, _SAYING, _SOUNDS)
 _ENGLISH_NOISE = re.compile(r"[0-9]+(?:am|pm|st|nd|rd|th|h|s)?|.|.{3,}ly|(?:ha)+h?|l+o+l+")
 #: What a verb leads to in degree is a picture: 吓得魂都没了, 说得天花乱坠.
 _DEGREE = re.compile(
     r"(?<=[\u3400-\u9fff])(?<![我你他她们记觉值懒舍懂晓显难不只还非也就先总必取获使变])得(?=[\u3400-\u9fff]{2})(?!先|把|去|赶|重)"
 )
+_SO_THAT = re.compile(r"(?<= )so (?:[a-z]+ ){1,3}(?:that|i|my)\b")
+#: Likenesses and dreams are pictures as well: 画的马像河马, 跟锯木头一样, limping like a pirate.
+_LIKENS = re.compile(
+    r"梦[到见]|(?<=.)(?<![好图录偶头画影想摄塑不镜成音铜神雕遗肖])像(?![素是样片章])|(?<=.)[跟和].{2,10}(?:一样|似的)\Z|"
+    r"(?<= )(?<!'d )(?<!would )(?<!i )(?<!we )(?<!you )like (?:an?|some|my|the) "
+)
 #: What comes after the fetching is what for: 翻出来撑场面, 找来补上.
 _FETCHED = re.compile(r"(?<=..)(?:[找翻调捞挖]出来?|拿出来|[找拿]来)(?!的|哪)")
 #: What should not be: 别又写成论文, 免得忘了.
-_WARNS = re.compile(r"\s*(?:千万|可)?(?:别|免得|省得|以免|不然|否则)(?!的|人|墅|处)")
+_WARNS = re.compile(r"\s*(?:千万|可)?(?:别(?!问|说|提|看|笑|人)|免得|省得|以免|不然|否则)(?!的|人|墅|处)")
 #: What people do in a story.
 _ACTS = re.compile(r"[问说叫让催喊笑骂还又也都在老非]")
+#: An error message that somebody quotes.
+_QUOTED = re.compile(r"[\"“「『`](?P<said>[^\W_][^\"“”「」『』`\n]{2,80})[\"”」』`]")
+_SAYS_ERROR = re.compile(
+    r"error|fail|denied|not found|no such|exceeded|cannot|invalid|timed? ?out|refused|unexpected|missing|undefined|exception|"
+    r"unable|失败|错误|出错|无法|异常|超时|拒绝|不支持|无效|不存在|未找到|找不到"
+)
+#: Words of the longest message that leaves room for what it is about.
+_MAX_MESSAGE = 6
 _CJK = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(
     rf"(?P<chinese>[{_CJK}]+)|\b(?:back(?:ed|ing)? up|roll(?:ed|ing)? back)\b|"
     rf"[^\W_{_CJK}](?:[^\W{_CJK}]|[+#.\-'’/](?=[^\W_{_CJK}])|[+#](?![^\W_]))*"
 )
+#: Done again and again: 练琴练到邻居搬家, 换来换去.
+_UNTIL = re.compile(r"([^\W一两几])[^都也还又]{1,4}\1[到得](?!底)|(.)来\2去")
+_STORY_ENDS = (_DEGREE, _SO_THAT, _LIKENS, _UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +138,7 @@ def terms_of(folded: str, clause: Clause, is_word: IsWord | None) -> list[Term]:
     tokens = _merged(_tokens(folded, clause.start, end, is_word), in_need=clause.is_need or clause.is_beside)
     together: list[Token] = []
     terms: list[list[Token]] = []
-    for token, is_kept in _sifted(folded, tokens, in_need=clause.is_need):
+    for token, is_kept in _sifted(folded, tokens, clause):
         if together and not (is_kept and _stands_with(folded, together, token)):
             terms.append(together)
             together = []
@@ -132,10 +156,16 @@ def is_subject(word: str) -> bool:
     return word in _subjects() or stem_phrase(word) in load_lexicon().by_stem
 
 
+def messages_in(folded: str) -> list[Term]:
+    """Error messages between quotation marks: each is searched whole, if it is short enough for a query."""
+    found = (Term(each.start("said"), each.end("said"), (each["said"],)) for each in _QUOTED.finditer(folded))
+    return [term for term in found if len(term.words[0].split()) <= _MAX_MESSAGE and _SAYS_ERROR.search(term.words[0])]
+
+
 def _end_of_interest(folded: str, clause: Clause) -> int:
-    pattern = _FETCHED if clause.is_need else _DEGREE
-    found = pattern.search(folded, clause.start, clause.end)
-    return found.start() if found else clause.end
+    said = folded[clause.start : clause.end]
+    found = (pattern.search(said) for pattern in ((_FETCHED,) if clause.is_need else _STORY_ENDS))
+    return clause.start + min((each.start() for each in found if each), default=len(said))
 
 
 # cutting
@@ -196,7 +226,7 @@ def _merged(tokens: Iterable[Token], *, in_need: bool) -> list[Token]:
 def _is_more_of(last: Token, token: Token, *, in_need: bool) -> bool:
     if not token.is_lone or not (last.is_lone or last.is_made) or len(last.word) >= _SAYING_CHARS:
         return False
-    if {last.word, token.word} & PARTICLES:
+    if last.word in PARTICLES or token.word in _OUTSIDE:
         return False
     if token.word in SUFFIXES or (last.word in _FORMING and token.word not in DROPPED):
         return True
@@ -208,12 +238,13 @@ def _is_more_of(last: Token, token: Token, *, in_need: bool) -> bool:
 # sifting
 
 
-def _sifted(folded: str, tokens: Sequence[Token], *, in_need: bool) -> list[tuple[Token, bool]]:
+def _sifted(folded: str, tokens: Sequence[Token], clause: Clause) -> list[tuple[Token, bool]]:
     """Each token, and whether it is kept."""
+    in_need = clause.is_need
     found: list[tuple[Token, bool]] = []
     for token in reversed(tokens):
         if token.word in ENGLISH_ADJECTIVES:
-            is_kept = in_need and bool(found) and found[-1][1] and found[-1][0].start == token.end + 1
+            is_kept = (in_need or clause.is_beside) and bool(found) and found[-1][1] and found[-1][0].start == token.end + 1
         else:
             is_kept = not _is_dropped(token, in_need=in_need) and not _is_color(folded, token, in_need=in_need)
         found.append((token, is_kept))
@@ -224,7 +255,7 @@ def _sifted(folded: str, tokens: Sequence[Token], *, in_need: bool) -> list[tupl
 def _is_dropped(token: Token, *, in_need: bool) -> bool:
     word = token.word
     if token.is_chinese:
-        return word in DROPPED or (in_need and word in NOTES) or bool(_COUNTED.fullmatch(word) or _POTENTIAL.fullmatch(word))
+        return word in DROPPED or (in_need and word in NOTES) or any(form.fullmatch(word) for form in _EMPTY_FORMS)
     bare = word.replace("’", "'").removesuffix("'s")
     return bare in ENGLISH_DROPPED or bare in DROPPED or bool(_ENGLISH_NOISE.fullmatch(bare))
 
@@ -232,8 +263,9 @@ def _is_dropped(token: Token, *, in_need: bool) -> bool:
 def _is_color(folded: str, token: Token, *, in_need: bool) -> bool:
     """People, bodies and dishes that are named once; sayings; what somebody did. In the need only people who do something."""
     word = token.word
-    if in_need:
-        return word in ASIDES and bool(_ACTS.match(folded, token.end))
+    is_actor = word in ASIDES and bool(_ACTS.match(folded, token.end))
+    if in_need or is_actor:
+        return is_actor or (token.is_lone and folded.startswith(("过", "一下"), token.end))
     if not token.is_chinese:
         return word.isalpha() and word.endswith("ed") and len(word) > len("used")
     is_saying = len(word) == _SAYING_CHARS and not token.is_made and word not in _own_words() and word[-1] not in SUFFIXES

@@ -33,11 +33,13 @@ _GRAMMAR = """
 怎么弄 怎么说呢 如何 为什么 为何 为啥 咋 咋办 哪天 几 多少 多久 几个 几条 几招 几次 几种 几部 几天 的 地 得 了 着 著 过 尤其是
 特别是 主要是 包括 是 不是 是不是 在 于 有 没有 没 无 不 非 未 别 莫 勿 和 与 跟 同 及 以及 或 或者 还是 而 而且 并 并且 但 但是
 可是 可 不过 然而 却 只是 因为 因 所以 于是 如果 要是 若 的话 虽然 尽管 即使 就算 既然 既 无论 不管 除了 除 关于 有关 对于 对 把
-被 让 给 叫 使 令 向 往 朝 从 自 自从 由 由于 按 按照 照 照着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当 当时 等 等等
+被 让 给 叫 使 令 向 往 朝 从 自 自从 由 由于 按 按照 照 照着 跟着 顺着 根据 为 为了 以 以免 免得 省得 比 比起 到 至 直到 当
+当时 等 等等
 之类 之类的 左右 一样 似的 一般 一边 一下 一下子 一点 一点点 一些 有点 有点儿 有些 有的 也 都 就 就是 才 又 再 再说 还 还有 还要
 已 已经 曾 曾经 正 正在 刚 刚刚 刚才 刚好 马上 立刻 立马 赶紧 赶快 快 快要 将 将要 先 然后 接着 最后 终于 结果 最终 一直 总 总是
 老是 老 常 常常 经常 往往 通常 平时 偶尔 有时 有时候 从来 从不 突然 忽然 居然 竟然 竟 果然 当然 其实 实际上 究竟 到底 反正 反而
 明明 偏偏 偏 幸好 好在 幸亏 可惜 毕竟 至少 起码 最多 大概 大约 差不多 几乎 可能 也许 或许 恐怕 应该 应当 该 必须 一定 肯定 真的
+真正
 真 假的 确实 的确 简直 尤其 主要 任何 市面上 特别 非常 十分 很 挺 蛮 太 超 超级 倒 倒是 没法 无法 当场 当下 一宿 最 更 更加 越
 越来越 越想越 极 极了 比较 相当 多 多么 好多 很多 许多 不少 一堆 一批 一大堆 所有 全部 全 整 整个 整整 完全 根本 彻底 光 光是 只
 只有 只要 只好 仅 仅仅 单 单单 共 一共 总共 重新 再次 一起 一块 一同 互相 亲自 随便 随手 顺便 顺手 特意 专门 故意 狠狠 好好 慢慢
@@ -103,12 +105,25 @@ _FEELING = """
 不认得 认得 不快 对不上 说不清 记不住 分不清 搞不懂 弄不清 看不懂 用不了 打不开 睡不着 忍不住 来不及 受不了 死活 拼命 死 要死 活
 命 凉 凉了 湿 干净 脏 臭 笨问题 蠢问题 傻问题 好奇 专家 外行 门外汉 小白 新手小白 记性 记性差 年纪 年纪大 更年期 画大饼 大饼
 一句话 一个字 半句 两句 心血来潮 手忙脚乱 莫名其妙 乱七八糟 糊里糊涂 稀里糊涂 前言不搭后语
+扎心 社死 摆烂 躺平 绷不住 笑不活 泪目 麻了 上头 下头 傻眼 厌世 没救了 没救 变态 咸鱼 打工人 牛马 丧尸 抓马 心塞 心梗 心碎
+泪奔 捂脸 尬 尬死 尴尬癌 窝火 憋屈 憋 憋坏 犯愁 发愁 愁 愁死 犯懒 犯傻 冒火 窝囊 丧气 泄气 提不起劲 没劲 没精神 精神恍惚 恍惚
+晕乎 晕乎乎 懵 懵了 懵逼 蒙圈 发懵 一脸懵 无奈 无力 无助 哭笑不得 哭唧唧 爆炸 炸了 炸毛 炸裂 烦人 气人 气疯 吵死 热死 冷死 饿死
+撑死
+笑话 丢死人 打击 吹牛 逞强 嘴贱 手贱 手滑 手欠 嘴欠 嘴馋 眼馋 犯贱 瞎忙 白忙 白忙活 瞎折腾 瞎操心 操心 闹心 糟心 走神 出神 发愣
+愣住 傻笑 偷笑 苦笑 冷笑 傻乎乎 怪怪的 酸溜溜 美滋滋 乐呵 乐坏 好笑 搞笑 可笑 逗 逗死 爆笑 牢骚 唠叨 啰嗦 罗嗦 碎碎念 嘀咕 絮叨
+惭愧惭愧 闷葫芦 半斤八两 三更半夜 鬼迷心窍 牛头不对马嘴 歹势 拍谢 有够 夭寿 靠北 傻爆眼 超傻眼 当机 超烦 好废 好衰 衰 衰爆
+激动 得瑟 嘚瑟 臭美 感慨 感叹 唏嘘 惆怅 怀念 想念 思念 迷路 暴躁 狂躁 狼狈 心寒 心软 心烦意乱 寒酸 忐忑 惶恐 慌张 慌乱 慌得
+够呛 悬 玄乎 邪门 见鬼了 离大谱 就离谱 属实 拉胯 拉垮 翻车 翻白眼 白眼狼 趁热打铁 一头雾水 一脸 满脸 满头 大汗 满头大汗
 """
 #: General nouns that name no subject.
 _GENERAL = """
 记事 正事 急事 东西 事 事情 事儿 情况 方面 地方 时间 时 部分 内容 样子 名字 意思 话 话题 原因 结果 过程 目的 机会 关系 世界 生活
 工作 人生 自己的 文字 备忘 备忘录 资料 记录 那页 这页 那张 那部 那段 一段 那本 尽头 全家 家里 家中 手里 手上 身上 心理 眼前 路上
-桌上 床上 楼上 楼下 隔壁 门口 外头 屋里 地上 网上 店里 这家 这类 那类 这部 这件 那件 件事 这条路 一条 一堆人 一群 样 种种 过程中
+桌上 床上 楼上 楼下 隔壁 门口 外头 屋里 地上 网上 店里 这家 这类 那类 今儿 昨儿 明儿 前儿 后儿 今儿个 昨儿个 明儿个 大清早
+大早上 大晚上 大中午 大周末 大冷天 大热天 下雨天 天冷 天热
+那会儿 这会儿 那阵子 头一回 头一次 头一遭 一宿 一整天 一整晚 一下午 一上午 一晚上 手头 活儿 好话 坏话 闲话 废话 破事 烦心事 糗事
+怪事
+现成 现成的 正好 正好有空 有空 没空 抽空 空闲 就要 快要 眼看 这部 这件 那件 件事 这条路 一条 一堆人 一群 样 种种 过程中
 理由 一人 一家 一个人
 """
 #: Of these, what may be the first half of a subject: 内容拆分.
@@ -123,7 +138,7 @@ JOINING = _words(
 #: Verbs that stay with their object where it is what is sought: 救砖, 选牙膏, 带老人旅行.
 OBJECT_VERBS = frozenset("追救打删拆换砍刷选买卖送借收付加减搬挑分接带穿戴拍画补修跑教学读听吃喝养种改写讲聊谈问停留挪放试")
 #: Characters that end a stretch of unknown ones: no part of a word that is not in a list. Others of ``DROPPED`` may be: 跑量.
-PARTICLES = frozenset("的了着著是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里最")
+PARTICLES = frozenset("的了着著是在和与也们都就又吗呢吧啊呀啦嘛哦很太我你他她它这那哪没不把被让给从或而但却跟及里最过")
 #: A character that makes a word of the one before it.
 SUFFIXES = frozenset(
     "量率法表单图器机费期度式性数级集卡本册库网课班证险税款价群店稿线点项感力员师版页包箱柜板桌站圈池树盘键码日坊间车剧章函"
@@ -136,7 +151,8 @@ FEELINGS = frozenset(word for word in _words(_FEELING) if len(word) > 1)
 #: People, bodies, weather, food and the places of a day: more often the colour of a story than the subject of a note.
 ASIDES = _words("""
 老婆 老公 丈夫 妻子 太太 先生 妈 妈妈 爸 爸爸 爸妈 父母 爷爷 奶奶 外婆 外公 公公 婆婆 岳母 岳父 女儿 儿子 哥 哥哥 姐 姐姐 弟
-弟弟 妹 妹妹 亲戚 阿姨 叔叔 舅舅 姑姑 表弟 表妹 堂哥 孩子他爸 孩子他妈 同事 老板 主管 领导 经理 上司 下属 客户 甲方 朋友 闺蜜
+弟弟 妹 妹妹 亲戚 阿姨 外甥女 叔叔 舅舅 姑姑 表弟 表妹 堂哥 孩子他爸 孩子他妈 同事 老板 主管 领导 经理 上司 下属 客户 甲方 朋友
+闺蜜
 哥们 室友 同学 老师 教练 医生 护士 师傅 司机 邻居 房东 房客 律师 保安 物业 店员 服务员 搭档 编辑 面试官 候选人 同行 网友 群友
 大人 小孩 男友 女友 男朋友 女朋友 对象 我妈 我爸 我弟 我姐 我哥 我妹 我们家 我家 孩子 他爸 他妈 人家 老人家 警察 快递员 外卖员
 主任 校长 阿嬷 阿公 学长 学姐 老妈 老爸 婆家 娘家 闺女 客服 店家 小姐姐 小哥 大叔 大妈 大爷 理疗师 伴娘 伴郎 队友 组长 班主任
@@ -151,13 +167,38 @@ ASIDES = _words("""
 被单 床单 毛毯 毛巾 牙刷 垃圾 垃圾桶 锅 锅子 碗 盘子 杯子 筷子 走廊 楼梯 楼道 茶水间 办公室 会议室 厕所 厨房 车站 路口 马路 医院
 停车场 便利店 商场 澡堂 澡堂子 早餐 午餐 晚餐 便当 盒饭 包子 包子铺 馒头 饺子 面条 米饭 粥 汤 甜点 糖果 饼干 巧克力 西瓜 榴莲
 香蕉 苹果 鸡蛋 麻将 扑克 彩票 专辑 演唱会 综艺 连续剧 红包 短裤 创可贴 智齿 肚皮 腰 背 膝 脸皮 嘴唇 舌头 骨头 皮肤 指甲 胳膊
-脑门 额头 下巴 胡子 脚趾头 公车 轿车 单车 摩托 尾灯 交警 小姑娘 大哥 大姐 二姨 婶婶 姑妈 舅妈 侄女 孙子 前任 前同事 新同事 胖子
+对桌 隔壁桌 后桌 前桌 工位 熊孩子 表姐 表哥 堂姐 堂妹 堂弟 嫂子 弟妹 姑父 姨妈 姨父 舅公 长辈 晚辈 老乡 老同学
+老同事 老大 老大爷 老太 阿婆 阿伯 大婶 大嫂 女同事 男同事 女儿家 小侄子 财务姐姐 门卫 清洁工 外卖小哥 快递小哥 维修小哥 顺丰
+滴滴 师姐 师兄 师妹 师弟 邮差 邮递员 服务生 店长 路边摊 摊主 老板娘 网红 明星 爱豆 房客 室友们
+结巴 脸红 腿软 手抖 头晕 胃痛 胃疼 肚子疼 肚子痛 牙疼 牙痛 腰酸 腰酸背痛 背痛 打嗝 哈欠 打哈欠 冒汗 出汗 流汗 鼻涕 鼻塞 咽口水
+口水
+鸡皮疙瘩 落枕 嘴角 眉毛 眼角 眼眶 眼袋 白头发 双下巴 小肚子 手臂 手掌 手背 脚底 脚后跟 鞋底 肩 胸口 后背 脊背 脊梁 喘气 脉搏 公里
+馄饨 手抓饼 煎饼 油条 豆浆 豆腐脑 凉皮 麻辣烫 米线 螺蛳粉 酸辣粉 盖浇饭 炒饭 汉堡 薯条 炸鸡 薯片 辣条 瓜子 花生 冰棍 雪糕 冰沙
+果汁 汽水 雪碧 气泡水 拿铁 美式 卤味 串串 大排档 蛋挞 布丁 泡芙 甜甜圈 月饼 粽子 汤圆 年糕 羊肉串 龙虾 小龙虾 螃蟹 西红柿炒蛋
+床底 门把手 鞋柜 抽屉 茶几 电扇 风扇 热水袋 电热毯 吹风机 遥控器 电视机 纸箱 盒子 快递盒
+快递盒子 塑料袋 购物袋 马路边 红灯 斑马线 天桥 地铁站 公交站 菜市场 早市 夜市 小卖部 网吧 KTV 酒吧 夜店 理发店 澡堂 健身房门口
+救护车 警车 消防车 大巴 动车 车库 拖车 鞭炮 烟花 广场舞 喇叭 电锯 乌鸦 鸽子 麻雀 老鼠 蟑螂 蚂蚁 苍蝇
+蜘蛛 松鼠 母鸡 公鸡 博美 脑门 额头 下巴 胡子 脚趾头 公车 轿车 单车 摩托 尾灯 交警 小姑娘 大哥 大姐 二姨 婶婶 姑妈 舅妈 侄女 孙子
+前任 前同事 新同事 胖子
 短视频 抖音 八卦 热搜 电视 预告 广告 会议 早会 周会 例会 流水账 投诉 白眼 长灰尘 灰尘
 """) | _words("""
 coffee tea beer wine juice soda sandwich sandwiches pizza toast cereal noodles soup cake cookie cookies lunch dinner breakfast
 snack cat cats dog dogs hamster bird birds squirrel mosquito spider sock socks shoe shoes boots jacket umbrella keys fridge sofa
 couch pillow bathtub toilet sink plumber barista cop cops toddler baby ex flatmate flatmates housemate cousin uncle nephew niece
 bus train subway taxi traffic elevator hallway party playlist karaoke headphones alarm phone laptop
+waiter waitress mailman cashier janitor bartender babysitter nurse dentist receptionist stranger strangers passenger
+granny nan grandson granddaughter mother-in-law father-in-law in-laws stepmom stepdad bestie mate mates dude bloke lady kiddo
+teenager teenagers pigeon pigeons raccoon seagull goose cow rooster rat rats moth wasp bee fly flies puppy kitten
+shirt sweater hoodie trousers pants jeans sleeve sleeves scarf gloves hat heels slippers pyjamas pajamas skirt zipper
+salad burger fries chips chocolate croissant donut donuts bagel muffin pancake pancakes curry ramen sushi popcorn yogurt jam
+banana biscuit biscuits dumpling dumplings taco tacos burrito sausage steak cheese crumbs latte espresso cappuccino coke smoothie
+bath office recruiter brunch teams whatsapp snack snacks lego standup hr pm kpi intern interns leader mute siri netflix
+starbucks uber costco ikea zoom airpods ktv
+kettle blanket mattress doorbell carpet curtain curtains toaster microwave lightbulb candle mug cup spoon fork
+bowl plate bucket towel drawer stapler emoji emojis selfie meme memes tiktok instagram
+gossip christmas easter halloween thanksgiving tram cab bench puddle ladder storm thunder hail fog
+sunburn hangover cold cough sneeze hiccups chin elbow ankle toe toes ear ears hair beard eyebrow tongue tooth
+teeth lip lips butt
 """)
 
 _ENGLISH_GRAMMAR = """
@@ -187,6 +228,15 @@ yell yelled complain complains complained complaining moan rant joke joking kidd
 hope hoping wonder wondering believe old new little easier true false real different difficult simple certain main raining rain
 rainy sunny snow windy weather brain mush eye eyes head hand hands fingers finger neck throat nose stomach leg legs foot feet
 face tears
+whoa boy gosh god jeez yikes welp nah duh sheesh blah else typical particular rant vent bless sideways speechless clueless
+starving sweating shivering hungover jetlagged exhausting ridiculous hilarious pathetic miserable grateful drained overthinking
+procrastinating drama nightmare disaster vibe vibes karma sanity dignity ego luck fault shame nonsense whatever emo chill
+worked compared drew drawn copied gathered recorded logged listed sketched drafted scribbled typed compiled archived summarised
+summarized documented tested promised agreed offered returning pray facts thoughts avoid hurt hurts sends sending sent wrong
+rude mean loud messy numb moody cranky clumsy foolish hooray
+downhill upside upstairs downstairs sidewalk apologies apologise apologize sob sobbing scream screaming screamed shout shouted
+grumble mumble nod nodded shrug shrugged smile smiled grin blush fell fall falling slipped tripped burned spilled
+spill splashed pretend pretending bother bothered bothering magically somehow kinda sorta
 """
 _ENGLISH_DOING = """
 be being been want wants wanted wanting need needs needed needing would could should might must shall ought gonna wanna gotta
@@ -222,7 +272,8 @@ ENGLISH_DROPPED = STOP_WORDS | (_words(_ENGLISH_GRAMMAR + _ENGLISH_DOING) - INTE
 #: Modern words of several fields that neither the dictionary nor the lexicon has, kept whole.
 OTHER_WORDS = _words("""
 断更 复盘 拆分 拆解 选题 种草 小红书 公众号 冷启动 去重 提示词 智能体 向量库 知识库 双链 卡片盒 降噪 哄睡 切块 重排 召回 片单
-影单 书单 歌单 菜量 跑量 配速 步频 心率区间 尿酸 血糖 血脂 备餐 减脂 增肌 碳水 空气炸锅 流水 押金 装修 定投 再平衡 汇算清缴
+影单 书单 歌单 菜量 跑量 配速 步频 心率区间 尿酸 血糖 血脂 备餐 减脂 增肌 碳水 空气炸锅 流水 押金 装修 一对一 一对多 多对多
+一比一 点对点 端到端 手把手 面对面 幼升小 小升初 初升高 专升本 定投 再平衡 汇算清缴
 专项附加扣除 列举扣除 标准扣除 竞业 竞业限制 存证信函 防诈骗 防灾包 留存 转化率 私域 裂变 漏斗 埋点 灰度 软路由 硬盘位 快照
 异地备份 内网穿透 反向代理 显卡 固态 阵列 分离焦虑 换粮 换盆 多肉 扦插 光合作用 减数分裂 有丝分裂 指弹 和弦 横按 曝光 快门
 镜头 胶片 预设 工作流 知识图谱 微调 幻觉 上下文窗口 长文本 播客 剪辑 分镜 口播 字幕组 英语启蒙 绘本 辅食 学习机 正面管教 限速
