@@ -7,8 +7,15 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import WriteFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ANSWERED, FAILED = "answered", "failed"
 
@@ -43,10 +50,11 @@ class InboxShelf:
 
     def load(self, path: str) -> InboxRow | None:
         found = self._db.execute("SELECT * FROM inbox WHERE path = ?", (path,)).fetchone()
-        if not found:
-            return None
-        path, digest, status, answer, error, tries, told = found
-        return InboxRow(path, digest, status, answer, error, tries, bool(told))
+        return _row_from(found) if found else None
+
+    def rows(self) -> list[InboxRow]:
+        """All of them, in the order of paths."""
+        return [_row_from(found) for found in self._db.execute("SELECT * FROM inbox ORDER BY path")]
 
     def write(self, row: InboxRow) -> None:
         values = (row.path, row.digest, row.status, row.answer, row.error, row.tries, row.told)
@@ -54,3 +62,8 @@ class InboxShelf:
             self._db.execute("INSERT OR REPLACE INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         except sqlite3.OperationalError as error:
             raise WriteFailed(path="the catalog", reason=str(error)) from error
+
+
+def _row_from(found: Sequence[Any]) -> InboxRow:
+    path, digest, status, answer, error, tries, told = found
+    return InboxRow(path, digest, status, answer, error, tries, bool(told))

@@ -72,7 +72,7 @@ _ASKS_FOR_NOTES = re.compile(
     r"(?:收藏|总结)(?:了|的|过)|"
     r"想看(?!的)|想找|想(?:再|继续)?(?:用|沿用|套用|照抄|照搬|照着|复用)|看(?:之前|以前|去年|上次)|"
     r"\b(?:dig(?:ging)? (?:up|out)|pull (?:up|out)|bring up|track down|hunt(?:ing)? (?:down|for)|fish out|"
-    r"go (?:over|through|back (?:to|over))|look(?:ing)? (?:up|for|at(?! (?:me|us|him|her|them|you)\b)|back)|"
+    r"go (?:over|through|back (?:to|over))|(?<!pretending to )(?<!pretend to )look(?:ing)? (?:up|for|at(?! (?:me|us|him|her|them|you)\b)|back)|"
     r"find|show me|where(?:'s| is| are| did)|(?:can|could|may) i (?:see|have|get|reread)|let me (?:see|start|have|reread|check)|"
     r"what i (?:wrote|saved|learned|noted|said|collected|knew)|"
     rf"{_I_NOTED}|{_I_DID_THEN}|"
