@@ -29,7 +29,7 @@ COMPARED = ("這三件事以前記過什麼？", "项目/年底三件事.md")
 #: What the person was writing when an old memo came up, and the note that it stands in.
 WRITTEN = ("日记/2026-11-30.md", "之前记过一套做法")
 #: A question that they dropped into a note of its own.
-DROPPED = "agent 有哪些坑？"
+DROPPED = "SQLite 怎么搜中文？"
 
 
 @pytest.fixture(scope="module")

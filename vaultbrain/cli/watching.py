@@ -10,7 +10,7 @@ import typer
 
 from vaultbrain.cli.console import QuietOption, VaultOption, answer, say, stopping
 from vaultbrain.errors import EXIT_FAILED, UsageProblem, VaultbrainError, explain
-from vaultbrain.settings import TOKEN_VARIABLE, read_token
+from vaultbrain.settings import TOKEN_VARIABLE, complaint_about, read_token
 from vaultbrain.sync.sync import SyncOptions
 from vaultbrain.sync.wording import in_words
 from vaultbrain.watch.log import WatchLog
@@ -51,6 +51,9 @@ def watch(
     Runs until Ctrl-C or SIGTERM. What it does stands in a log; vaultbrain status says whether it lives. Only one watcher serves a
     vault; all other commands work beside it. It never writes into a note that was changed within the last 30 seconds.
     """
+
+    if interval is not None and (complaint := complaint_about("poll_interval", interval)):
+        raise UsageProblem(what=f"--interval {complaint}.", next="Such as: vaultbrain watch --interval 5m")
 
     def open_brain() -> Brain:
         return open_watching_brain(vault, poll_interval=interval)
