@@ -36,6 +36,7 @@ def home(server: CFlowServer, make_home: Callable[[str], Home]) -> Home:
     configure(made, embedding="use", poll_interval="24h")
     server.memos += [wire_memo(1, "sparrow on the sill"), wire_memo(2, f"{OLD} by the river."), wire_memo(3, "owl at night")]
     run(made, "sync")
+    ask_folder(made)
     leave_alone(made)
     return made
 

@@ -274,6 +274,10 @@ class Brain:
             take_in_notes(parts, catalog.memos_at(paths).values())
             return parts.report
 
+    def make_inbox(self) -> None:
+        """The folder for question notes, so that it is there to drop one into."""
+        self._vault.make_folder(self.settings.inbox_folder)
+
     def has_synced(self) -> bool:
         """Whether there is anything to answer from."""
         return bool(self._checked_at())

@@ -246,7 +246,7 @@ class RecallWiring:
         if not found.verdicts:
             return [LoggedCandidate(at, path, found.query, "", "", shown=False, reasons=(found.held or "nothing was found",))]
         return [
-            LoggedCandidate(at, path, found.query, v.candidate.memo.id, v.candidate.memo.title, v.shown, v.reasons)
+            LoggedCandidate(at, path, found.query, v.candidate.memo.id, v.title or v.candidate.memo.title, v.shown, v.reasons)
             for v in found.verdicts
         ]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Characters of a question; a longer body is a text to compare with.
 LONGEST_QUESTION = 200
 MODES = ("inventory", "match", "explore")
-UNREADABLE = "its properties cannot be read: they are no YAML, or hold a date that does not exist"
+UNREADABLE = "its properties cannot be read: they are not valid YAML, or hold a date that does not exist"
 #: What Obsidian calls a new note, in its languages that we speak, with the number that it adds.
 _UNNAMED = re.compile(r"(?:untitled|未命名|無標題|无标题|未命名筆記)(?: \d+)?", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
@@ -90,7 +90,7 @@ def _filters(properties: Mapping[str, object]) -> list[str]:
     for name, value in (("after", after), ("before", before)):
         if value is not None:
             if not _DATE.fullmatch(day := str(value).partition("T")[0].partition(" ")[0]):
-                raise ValueError(f"{name}: {value} is no date such as 2026-01-31")
+                raise ValueError(f"{name}: {value} is not a date; write 2026, 2026-03 or 2026-03-01")
             _day_after(day, name)  # to see that it is in the calendar
             found.append(f"{name}:{day}")
     return found
@@ -107,7 +107,7 @@ def _span(text: str) -> tuple[str, str]:
     """``2026-01..2026-03`` as the first day and the one after the last; a single day, month or year is all of it."""
     match = _SPAN.fullmatch(text)
     if not match:
-        raise ValueError(f"dates: {text} is no time such as 2026-01..2026-03")
+        raise ValueError(f"dates: {text} is not a time; write 2026, 2026-03 or 2026-01..2026-03")
     first, last = match[1], match[5] or match[1]
     _day_after(first)
     return first, _day_after(last)

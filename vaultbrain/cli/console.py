@@ -117,7 +117,7 @@ def stopping(on_stop: Callable[[], None] = lambda: None, *, within_s: float = 0.
         asked.append(number)
         on_stop()
         if on_terminal(sys.stderr):
-            say("\nStopping after this batch...")
+            say("\nStopping...")
 
     def interrupt(number: int, frame: object) -> None:  # noqa: ARG001
         raise KeyboardInterrupt

@@ -36,7 +36,7 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
     stale = f", {found['answers_stale']} stale (vaultbrain refresh)" if found["answers_stale"] else ""
     lines = [
         f"vault      {found['vault']}",
-        f"source     {found['source']} {found['generation']}".rstrip(),
+        f"source     {found['source']} {_generation(found['generation'])}".rstrip(),
         f"synced     {age}",
         f"memos      {found['memos']} ({counted(found['notes'], 'note')})",
         f"chunks     {found['chunks_with_vector']} of {found['chunks']} with a vector{waiting}",
@@ -48,6 +48,10 @@ def status(vault: VaultOption = None, as_json: JsonOption = False) -> None:
         *([f"note       {', '.join(special)}"] if special else []),
     ]
     answer("\n".join(lines))
+
+
+def _generation(name: str) -> str:
+    return "(export file)" if name == "export" else f"(generation {name})" if name else ""
 
 
 def _watcher_lines(watcher: WatchState | None) -> list[str]:

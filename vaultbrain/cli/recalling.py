@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,10 +14,12 @@ from vaultbrain.errors import UsageProblem
 from vaultbrain.wiring import open_brain, open_brain_anywhere
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vaultbrain.index.recalls import LoggedCandidate
 
-#: Entries of the log that are shown.
-_SHOWN = 40
+#: Of a burst in the log, the held candidates that are named, and how many there can be at most.
+_HELD_TOLD, _MOST_CANDIDATES = 3, 20
 
 
 class Form(StrEnum):
@@ -29,7 +32,7 @@ class Form(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command("recall", epilog='Example: vaultbrain recall "which backup tool is better for home?" --format chat')(recall)
+    app.command("recall", epilog='Example: vaultbrain recall "想把备份重新排一遍，之前的做法是什么？" --format chat')(recall)
     app.command("gate", epilog='Example: vaultbrain gate "how do I set up a weekly review?" --json')(gate)
 
 
@@ -45,6 +48,7 @@ def recall(
         typer.Option("--semantic/--no-semantic", help="Search by meaning, or by keywords; default: by meaning where possible."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Say why the last candidates were shown or held while you wrote.")] = False,
+    bursts: Annotated[int, typer.Option("-n", min=1, metavar="N", help="With --log: how many bursts of writing.")] = 12,
     as_json: JsonOption = False,
 ) -> None:
     """Mention one or two old memos that help with what is being said, or nothing.
@@ -53,8 +57,12 @@ def recall(
     enough, of use, and says something new. Nothing is written.
     """
     if log:
-        _show_log(vault, as_json=as_json)
+        if text:
+            raise UsageProblem(what="--log takes no text.", next="Run: vaultbrain recall --log")
+        _show_log(vault, bursts, as_json=as_json)
         return
+    if as_json and form is not Form.CHAT:
+        raise UsageProblem(what="--json and --format contradict each other.", next="Give one of them.")
     if not text.strip():
         raise UsageProblem(what="There is no text.", next="Give it in quotes, or see the log with: vaultbrain recall --log")
     shown = open_brain(vault).recalled_as(text, "json" if as_json else form.value, semantic=semantic)
@@ -86,19 +94,27 @@ def gate(
         answer(f"query: {query}")
 
 
-def _show_log(vault: str | None, *, as_json: bool) -> None:
-    entries = open_brain(vault).recall_log(_SHOWN)
+def _show_log(vault: str | None, bursts: int, *, as_json: bool) -> None:
+    entries = open_brain(vault).recall_log(bursts * _MOST_CANDIDATES)
+    groups = [list(group) for _, group in groupby(entries, key=lambda entry: (entry.at, entry.note, entry.query))][-bursts:]
     if as_json:
-        answer_json([asdict(entry) for entry in entries])
+        answer_json([asdict(entry) for group in groups for entry in group])
         return
-    if not entries:
+    if not groups:
         say("Nothing yet: the watcher writes here what it looked up while you wrote (vaultbrain watch).")
-    for entry in entries:
-        answer(_in_words(entry))
+    answer("\n\n".join("\n".join(_in_words(group)) for group in groups))
 
 
-def _in_words(entry: LoggedCandidate) -> str:
-    memo = f"#{entry.memo_id} {entry.title}" if entry.memo_id else "nothing looked up" if not entry.query else "nothing mentioned"
-    head = f"{entry.at.replace('T', ' ')}  {'shown' if entry.shown else 'held '}  {memo}"
-    query = f"  [{entry.query}]" if entry.query else ""
-    return f"{head}: {'; '.join(entry.reasons)}\n    for {entry.note}{query}"
+def _in_words(group: Sequence[LoggedCandidate]) -> list[str]:
+    """One burst of writing: what was looked up for it, what was shown, and the nearest of what was held."""
+    first = group[0]
+    head = f"{first.at.replace('T', ' ')}  {first.note}" + (f"  [{first.query}]" if first.query else "")
+    if not first.memo_id:
+        return [head, f"  nothing mentioned: {'; '.join(first.reasons)}"]
+    held = [entry for entry in group if not entry.shown]
+    told = [entry for entry in group if entry.shown] + held[:_HELD_TOLD]
+    lines = [
+        f"  {'shown' if entry.shown else 'held '}  #{entry.memo_id} {entry.title}: {'; '.join(entry.reasons)}" for entry in told
+    ]
+    more = len(held) - _HELD_TOLD
+    return [head, *lines, *([f"  held   and {more} more, less near"] if more > 0 else [])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vaultbrain.cli.console import QuietOption, VaultOption, answer, say, stopping
-from vaultbrain.errors import EXIT_FAILED, UsageProblem, VaultbrainError, explain
+from vaultbrain.errors import EXIT_FAILED, SettingsInvalid, UsageProblem, VaultbrainError, explain
 from vaultbrain.settings import TOKEN_VARIABLE, complaint_about, read_token
 from vaultbrain.sync.sync import SyncOptions
 from vaultbrain.sync.wording import in_words
@@ -59,6 +59,8 @@ def watch(
         return open_watching_brain(vault, poll_interval=interval)
 
     brain = open_brain()
+    if dry_run and as_json:
+        raise UsageProblem(what="--dry-run says what is due in words only.", next="Run: vaultbrain watch --dry-run")
     if dry_run:
         _say_what_is_due(brain)
         return 0
@@ -87,9 +89,22 @@ def watch(
             log.close()
 
 
-def _watcher(brain: Brain, log: WatchLog, pulse: Pulse, should_stop: Callable[[], bool]) -> Watcher:
+def _watcher(
+    brain: Brain,
+    log: WatchLog,
+    pulse: Pulse,
+    should_stop: Callable[[], bool],
+    takes_settings: Callable[[], bool] = lambda: True,
+) -> Watcher:
     is_debug = "--debug" in sys.argv
-    return Watcher(brain, log, pulse, should_stop=lambda: should_stop() or log.reader_is_gone, raises=is_debug)
+    return Watcher(
+        brain,
+        log,
+        pulse,
+        should_stop=lambda: should_stop() or log.reader_is_gone,
+        takes_settings=takes_settings,
+        raises=is_debug,
+    )
 
 
 def _run(
@@ -100,9 +115,16 @@ def _run(
     should_stop: Callable[[], bool],
     watchers: list[Watcher],
 ) -> int:
-    """Until it is to stop; with the new settings whenever they change."""
+    """Until it is to stop; with the new settings whenever they change, unless they cannot be used."""
+    new: Brain | None = None
+
+    def takes_settings() -> bool:
+        nonlocal new
+        new = _with_new_settings(brain, open_brain, log)
+        return new is not None
+
     while True:
-        watchers[:] = [_watcher(brain, log, pulse, should_stop)]
+        watchers[:] = [_watcher(brain, log, pulse, should_stop, takes_settings)]
         outcome = watchers[0].run()
         if outcome == STATE_GONE:
             log.failed("state", f"The state folder {brain.settings.state_folder} is gone; stopping, to begin anew.")
@@ -110,19 +132,25 @@ def _run(
         if outcome != SETTINGS_CHANGED:
             log.said("stop", "Stopped. Everything finished so far is kept.")
             return 0
-        brain = _with_new_settings(brain, open_brain, log)
+        brain.close()
+        brain = new or brain
 
 
-def _with_new_settings(brain: Brain, open_brain: Callable[[], Brain], log: WatchLog) -> Brain:
-    """The old ones stay while the new ones cannot be used."""
+def _with_new_settings(brain: Brain, open_brain: Callable[[], Brain], log: WatchLog) -> Brain | None:
+    """None while the new ones cannot be used: the old ones stay."""
     try:
         new = open_brain()
+    except SettingsInvalid as error:
+        log.failed(
+            "settings", f"vaultbrain.toml cannot be used: {'; '.join(error.facts['problems'])}. The old settings stay in use."
+        )
+        return None
     except VaultbrainError as error:
-        log.failed("settings", f"{explain(error).what} The settings before it stay in use.")
-        return brain
+        log.failed("settings", f"{explain(error).what} The old settings stay in use.")
+        return None
     if new.settings.state_folder != brain.settings.state_folder:
-        raise UsageProblem(what="`state_dir` has another value now.", next="Start the watcher again: vaultbrain watch")
-    brain.close()
+        log.failed("settings", "`state_dir` has another value now: start the watcher again. The old settings stay in use.")
+        return None
     log.said("settings", "The settings have changed; the new ones are in use.")
     return new
 

@@ -50,16 +50,13 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
     ``WriteFailed``; then nothing counts as mentioned.
     """
     with parts.lock():
-        known = _standing(parts, row.for_note)
+        known = _known_row(parts, row.for_note)
         if known:
             read_back(parts, known)
         mentions = _kept(parts, known, mention)
         new = replace(known or row, query=row.query, created=row.created, mentions=tuple(asdict(m) for m in mentions))
         new = replace(new, path=_path(parts, new), language=language)
-        region, properties = _rendered(parts, new)
-        with parts.transaction():
-            parts.shelf.write_note(replace(known or row, path=new.path, intended=region))
-        written = _write(parts, new, region, properties)
+        written = _write_announced(parts, known or row, new)
         with parts.transaction():
             parts.shelf.write_note(written)
             parts.shelf.write_mentions(row.for_note, [mention.memo_id], row.created[:10])
@@ -67,7 +64,7 @@ def deliver(parts: DeliveryParts, row: RecallRow, mention: Mention, language: st
     return written
 
 
-def _standing(parts: DeliveryParts, for_note: str) -> RecallRow | None:
+def _known_row(parts: DeliveryParts, for_note: str) -> RecallRow | None:
     """The row of the note's recall note, told where that is now; without mentions when the person deleted it."""
     row = parts.shelf.note_for(for_note)
     if row is None:
@@ -86,9 +83,13 @@ def _kept(parts: DeliveryParts, known: RecallRow | None, mention: Mention) -> li
     return [mention, *wanted][:MAX_SHOWN]
 
 
-def _rendered(parts: DeliveryParts, row: RecallRow) -> tuple[str, dict[str, Value]]:
-    mentions = with_ticks([Mention(**fields) for fields in row.mentions], parts.shelf.ticks_for(row.for_note))
-    return recall_region(mentions, row.language), _properties(parts, row)
+def _write_announced(parts: DeliveryParts, before: RecallRow, new: RecallRow) -> RecallRow:
+    """Writes the note of ``new``; the row that is to be recorded. Until then ``before`` stands there, with what was begun."""
+    mentions = with_ticks([Mention(**fields) for fields in new.mentions], parts.shelf.ticks_for(new.for_note))
+    region = recall_region(mentions, new.language)
+    with parts.transaction():
+        parts.shelf.write_note(replace(before, path=new.path, intended=region))
+    return _write(parts, new, region, _properties(parts, new))
 
 
 def mend_links(parts: DeliveryParts, place: Callable[[str, str], tuple[str, str]]) -> list[str]:
@@ -119,11 +120,7 @@ def _mend(parts: DeliveryParts, row: RecallRow, mentions: tuple[dict[str, str], 
     if standing is None or read_region(standing) is None:
         return
     read_back(parts, row)
-    new = replace(row, mentions=mentions)
-    region, properties = _rendered(parts, new)
-    with parts.transaction():
-        parts.shelf.write_note(replace(row, intended=region))
-    written = _write(parts, new, region, properties)
+    written = _write_announced(parts, row, replace(row, mentions=mentions))
     with parts.transaction():
         parts.shelf.write_note(written)
 
@@ -188,9 +185,8 @@ def _write(parts: DeliveryParts, row: RecallRow, region: str, properties: dict[s
         _create(parts, row.path, new_note(properties, region))
         return replace(row, region=region, intended="", properties=ours)
     base = row.intended if row.intended and row.intended == read_region(standing) else row.region
-    base = ticked_like(
-        base, read_region(standing) or ""
-    )  # a tick is known by now, and no change of theirs to be kept beside ours
+    # A tick is known by now, and no change of theirs that has to be kept beside ours.
+    base = ticked_like(base, read_region(standing) or "")
     updated = update_note(standing, base_region=base, region=region, properties=properties, base_properties=row.properties)
     if updated is None:  # the markers are gone: the note is the person's, and a new one is not forced on them
         raise NoteUnreadable(path=row.path, reason="its vaultbrain markers are gone")

@@ -155,6 +155,9 @@ class Vault:
         self._ours[path] = FileMark(found.st_size, found.st_mtime_ns)
         return self._ours[path]
 
+    def make_folder(self, folder: str) -> None:
+        self._make_folder(self.root / folder)
+
     def _make_folder(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -101,7 +101,10 @@ class Mentions:
         notes = [(path, text) for path in paths if (text := self._read(path)) is not None]
         written = [(path, new_text(text, self._known.get(path, ()))) for path, text in notes if not self._is_ours(path, text)]
         self._known |= {path: known_lines(text) for path, text in notes}
-        if len(paths) > TYPED_NOTES or not self._station.brain.has_synced():
+        if len(paths) > TYPED_NOTES:
+            self._station.log.said("recall", f"{len(paths)} notes changed at once, so nobody typed them: nothing was looked up.")
+            return
+        if not self._station.brain.has_synced():
             return
         for path, text in written:
             if text and now >= self._cool_until.get(path, 0.0) and self._mention(path, text):

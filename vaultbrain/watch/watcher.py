@@ -59,14 +59,26 @@ class _Turn:
 
 
 class Watcher:
-    """Watches one vault with one brain, which was opened for the background. ``raises`` lets an unexpected fault out."""
+    """Watches one vault with one brain, which was opened for the background.
+
+    ``takes_settings`` is asked when the settings file has changed: whether the new ones can be used. ``raises`` lets an
+    unexpected fault out.
+    """
 
     def __init__(
-        self, brain: Brain, log: WatchLog, pulse: Pulse, *, should_stop: Callable[[], bool], raises: bool = False
+        self,
+        brain: Brain,
+        log: WatchLog,
+        pulse: Pulse,
+        *,
+        should_stop: Callable[[], bool],
+        takes_settings: Callable[[], bool] = lambda: True,
+        raises: bool = False,
     ) -> None:
         settings = brain.settings
         self._queue: SimpleQueue[None] = SimpleQueue()
         self._settings_changed = False
+        self._takes_settings = takes_settings
         self._rests_at: float | None = None
         self._raises = raises
         self._station = Station(
@@ -124,7 +136,8 @@ class Watcher:
             station.log.failed("events", events.problem)
         station.pulse.tell(mode="polling" if events.is_polling else "native", queue=0, errors=0)
         if self._noticing.seen.get(SETTINGS_FILE) != self._settings_mark:  # since they were read
-            self._settings_changed = True
+            self._settings_changed = self._takes_settings()
+        self._guarded("question", station.brain.make_inbox)
         self._guarded("recall", partial(self._mentions.start, tuple(self._noticing.seen)))
         self._guarded("question", partial(self._questions.start, time.monotonic()))
 
@@ -153,7 +166,7 @@ class Watcher:
     def _add(self, noted: Noted, now: float) -> None:
         layout = self._station.layout
         if any(kind_of(path, layout) is Kind.SETTINGS for path in noted.changed):
-            self._settings_changed = True
+            self._settings_changed = self._takes_settings()
         for add in (self._mirroring.add, self._questions.add, self._mentions.add):
             self._guarded("notice", partial(add, noted, now))
 
