@@ -122,6 +122,7 @@ PURE = (
     "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
     "recall.note", "recall.query", "recall.reading", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording",
     "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment", "vault.sandbox",
+    "vault.words_table",
     "watch.burst", "watch.paths", "watch.schedule", "watch.writing", "words",
 )  # fmt: skip
 WORLD = frozenset(

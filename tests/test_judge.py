@@ -128,6 +128,52 @@ def test_what_is_too_far_is_not_summed_up() -> None:
     assert (bool(near.summary), far.summary) == (True, "")
 
 
+DIARY = "九月杂记\n\n酸面包：盐先溶在水里再揉，酸面包不会咸淡不匀。\n\n夜里冷，酵种放到冰箱顶上，第二天早上刚好。"
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "summary"),
+    [
+        ("", "盐先溶在水里再揉"),
+        ("夜里冷，酵种放到冰箱顶上，第二天早上刚好。", "夜里冷，酵种放到冰箱顶上，第二天早上刚好。"),
+        ("酸面包：盐先溶在水里再揉，酸面包不会咸淡不匀。", "盐先溶在水里再揉"),
+        ("九月杂记", "盐先溶在水里再揉"),
+    ],
+)
+def test_the_summary_is_of_the_passage_that_was_found(excerpt: str, summary: str) -> None:
+    """What is shown stands in the passage that the link leads to, unless that says nothing beside the title."""
+    (verdict,) = judge([strong(DIARY, excerpt=excerpt)], situation())
+    assert summary in verdict.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "subject"),
+    [
+        ("How do we book the sourdough class?", ("book", "sourdough"), ("sourdough",)),
+        ("I want to book a sourdough class.", ("book", "sourdough"), ("sourdough",)),
+        ("Which book on sourdough is good?", ("book", "sourdough"), ("book", "sourdough")),
+        ("Where can I book?", ("book",), ()),
+    ],
+)
+def test_what_is_done_is_no_subject(text: str, query: tuple[str, ...], subject: tuple[str, ...]) -> None:
+    """An English word is not named as a subject where the text uses it as a verb."""
+    (verdict,) = judge([strong("A book on sourdough: feed the starter for three days first.")], situation(text=text, query=query))
+    assert verdict.subject == subject
+
+
+@pytest.mark.parametrize("text", ["先理一下备份", "应该先理一理备份的头绪", "先后去了两家店"])
+def test_a_beginning_is_no_order(text: str) -> None:
+    """Who says what they do first does not ask for an order."""
+    assert "priority" not in asked_kinds(text)
+
+
+@pytest.mark.parametrize("text", ["先写哪一章", "备份和搬家该先做哪个", "先搬家还是先备份", "这几件事哪件先做", "怎么排个先后"])
+def test_an_order_is_asked_for(text: str) -> None:
+    """Who asks which of several comes first asks for an order."""
+    assert asked_kinds(text)[0] in ("comparison", "priority")
+    assert "priority" in asked_kinds(text)
+
+
 def test_a_related_memo_must_be_of_use() -> None:
     """A loose opinion is mentioned only when it is strongly related; then its title and summary must be good."""
     opinion = "酸面包闻起来像旧书店，也像雨后的木头地板，说不清哪个更像。"

@@ -65,7 +65,7 @@ class Catalogue:
     def _search(self, text: str, top_k: int) -> SearchResult:
         self.asked.append(text)
         found = self.hits["need" if text == need_of(NEED) else "query"][:top_k]
-        hits = tuple(Hit(n, "强", score, "", "", "", "", "", (), (), 0, cosine) for n, score, cosine in found)
+        hits = tuple(Hit(n, "强", score, "", self.contents[n], "", "", "", (), (), 0, cosine) for n, score, cosine in found)
         return SearchResult(read_query(text), hits, Coverage(100, 100, 100, 100, "", ""))
 
 
@@ -83,6 +83,7 @@ def test_both_ways_are_joined() -> None:
     assert (by_id["1"].score, by_id["1"].cosine, by_id["1"].agreement) == (0.5, 0.6, 0.3)
     assert (by_id["2"].score, by_id["2"].agreement) == (0.2, 0.0)
     assert [verdict.candidate.memo.id for verdict in found.shown] == ["1"]
+    assert by_id["1"].excerpt == BACKUP
 
 
 def test_a_memo_of_either_way_is_a_candidate() -> None:

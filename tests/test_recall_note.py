@@ -89,14 +89,25 @@ def mention(content: str, text: str = "腌萝卜怎么做", language: str = "zh-
 @pytest.mark.parametrize(
     ("text", "language", "sentence"),
     [
-        ("比較兩種醃蘿蔔", "zh-Hant", "你正在比較腌萝卜，這條裡有具體的數字和步驟。"),
-        ("Examples of pickles?", "en", "You are looking for examples of 腌萝卜; this memo has definite figures and the steps."),
+        ("比較兩種醃蘿蔔", "zh-Hant", "你正在寫和腌萝卜有關的內容，這條裡有步驟和幾個要點。"),
+        ("比較兩種醃蘿蔔的做法", "zh-Hant", "你正在找腌萝卜的做法，這條裡有步驟和幾個要點。"),
+        ("Examples of pickles?", "en", "You are looking for examples of 腌萝卜; this memo has concrete numbers and the steps."),
         ("今天写腌萝卜", "zh-Hans", "你正在写和腌萝卜有关的内容，这条里有步骤和几个要点。"),
     ],
 )
 def test_why_it_is_relevant_is_concrete(text: str, language: str, sentence: str) -> None:
     """The sentence names what the person does, the subject, and first what helps most with it."""
     assert mention("腌萝卜的步骤：先切块，再加盐，最后压住 3 天。", text, language).relevance == sentence
+
+
+def test_two_things_are_compared() -> None:
+    """Of a comparison speaks only who can name what is compared."""
+    memo = Memo(
+        id="7", content="电磁炉和燃气灶：烧一升水，前者 4 分钟，后者 6 分钟。", created=0, updated=0, visibility="PRIVATE", url=""
+    )
+    text = "电磁炉和燃气灶哪个好"
+    found = judge([Candidate(memo, "强", 0.6, 0.5)], Situation(text, corpus_size=50, query=("电磁炉", "燃气灶")))
+    assert mention_of(found[0], asked_kinds(text), "zh-Hans").relevance.startswith("你正在比较电磁炉和燃气灶，")
 
 
 # the whole note

@@ -13,6 +13,7 @@ from vaultbrain.retrieve.summary import (
     external_link,
     headline_of,
     host_of,
+    is_from,
     original_link,
     summary_of,
 )
@@ -78,6 +79,34 @@ def test_a_long_sentence_ends_at_a_clause() -> None:
     assert len(chinese) <= MAX_CJK_CHARS
     assert english.endswith("follows…")
     assert len(english) <= MAX_LATIN_CHARS
+
+
+@pytest.mark.parametrize(
+    ("content", "summary"),
+    [
+        (
+            "片单\n片单来源 https://www.example.org/a?b=1 和 https://example.net/c，后一个按年份排",
+            "片单来源 example.org 和 example.net，后一个按年份排",
+        ),
+        ("面包\n完整的步骤和照片（https://example.org/b）都在那里。", "完整的步骤和照片（example.org）都在那里。"),
+        (
+            "Bread\nThe recipe from https://me:secret@example.org:80/x, halved in summer.",
+            "The recipe from example.org, halved in summer.",
+        ),
+        ("Bread\nAll of the recipes are on [this page](https://example.org/x).", "All of the recipes are on this page."),
+    ],
+)
+def test_of_an_address_the_host_is_left(content: str, summary: str) -> None:
+    """A sentence has no hole where an address stood, and says neither path nor password."""
+    assert summary_of(content) == summary
+
+
+def test_the_passage_of_a_summary() -> None:
+    """A summary is known again in the passage that it was taken from, marks and addresses or not, and in no other."""
+    passage = "- **先断电**，见 https://example.org/x，再拆螺丝\n- 装回去之前擦干净触点"
+    summary = summary_of(f"换电池\n\n{passage}\n\n旧电池要送去回收点。")
+    assert is_from(summary, passage)
+    assert not is_from(summary, "旧电池要送去回收点。")
 
 
 def test_quotation_marks_stay_together() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
+from vaultbrain.vault.words_table import LANGUAGES, Column
+
+__all__ = ["HEADINGS", "LANGUAGES", "Words"]
 
 #: Headings that a person may name otherwise.
 HEADINGS: Final = ("conclusion", "themes", "contradictions", "gaps", "next", "sources", "coverage")
@@ -394,12 +396,7 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
 }  # fmt: skip
 
 
-class Words:
+class Words(Column):
     """The table's column of one language: ``words("found", total=3, ...)``."""
 
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self._column = LANGUAGES.index(language)
-
-    def __call__(self, name: str, **values: object) -> str:
-        return _TABLE[name][self._column].format(**values)
+    table = _TABLE

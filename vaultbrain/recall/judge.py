@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG
-from vaultbrain.retrieve.summary import external_link, headline_of, summary_of
+from vaultbrain.retrieve.summary import external_link, headline_of, is_from, summary_of
 from vaultbrain.retrieve.value import OPINION, Value, value_of
 from vaultbrain.vault.markdown import ADDRESS
 
@@ -59,6 +59,9 @@ _ALIKE = 0.6
 _MENTIONED = "mentioned before"
 #: Names of the subject, and words of one.
 _NAMED, _NAME_WORDS = 2, 5
+#: What stands before an English verb, and after one.
+_DOES = r"(?:i|we|you|they|can|can't|cannot|could|should|would|will|won't|don't|didn't|let's)"
+_ARTICLE = r"(?:a|an|the|my|our|your|some|this|that|these|those)"
 #: Letters and digits of a title that names something, a Chinese character counting two, and of a summary that says something.
 _LEAST_TITLE, _LEAST_SUMMARY = 5, 12
 
@@ -68,7 +71,10 @@ _ASKS = {
         r"比较(?!好|合适|安全|快|大|小|适合)|对比|哪个|哪种|哪家|区别|优缺点|差别|\bvs\b|\bcompar|\bversus\b|\bdifferences?\b"
         r"|\bpros and cons\b|\bwhich\b.{1,40}\bor\b"
     ),
-    "priority": r"优先|先后|排序|先做|先写哪|先动哪|该先|\bpriorit|\bwhich first\b|\bfirst\?",
+    "priority": (
+        r"优先|先后(?:顺序|次序)|(?:排|定|分).{0,4}先后|先后.{0,2}怎么|排序|哪.{0,6}先[^生]"
+        r"|先(?!生).{1,2}(?:哪|什么|谁|啥)|先.{1,14}还是.{0,4}先|\bpriorit|\bwhich first\b|\bfirst\?"
+    ),
     "decision": (
         r"要不要|值不值|值得|该不该|决策|决定|取舍|策略|犹豫|(?<!how )\bshould (?:i|we)\b|\bworth\b|\bdecid|\bstrategy\b"
         r"|\bor (?:keep|not)\b"
@@ -120,7 +126,8 @@ _ASKING_TAIL = re.compile(rf"(?<=..)(?:{'|'.join(sorted(filter(is_cjk, _ASKING_W
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty.
+    """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty, and so may ``excerpt``, the
+    words of the passage that was found.
 
     Of a memo that two searches found these are the facts of the need's hit, and ``agreement`` is the score by the short query; 0
     when only one found it.
@@ -135,6 +142,7 @@ class Candidate:
     matched: tuple[str, ...] = ()
     rank: int = 0
     agreement: float = 0.0
+    excerpt: str = ""
 
     @property
     def likeness(self) -> float:
@@ -169,7 +177,7 @@ class Verdict:
     """``reasons``: why it is shown or held, English. ``points`` order verdicts. ``title``, ``summary``: as a mention shows them.
     What is too far away has no summary.
 
-    ``subject``: the words of the query that stand in it; when none does, those that it is near to.
+    ``subject``: the words of the query that stand in it; when none does, those that it is near to. Verbs are left out.
     """
 
     candidate: Candidate
@@ -209,7 +217,7 @@ def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
     held = _held(candidate, situation, value) or _too_far(candidate, subject, nearness, situation.liking)
     if held:
         return Verdict(candidate, False, held, points, value, title, "", _named(subject, situation))
-    summary = summary_of(memo.content, title, about=tuple(map(fold, subject.words)))
+    summary = _summary(candidate, title, tuple(map(fold, subject.words)))
     met = _criteria(candidate, title, summary, value, use)
     if len(met) < LEAST_CRITERIA:
         held = (f"too little speaks for it: {met[0] if met else 'nothing'}",)
@@ -218,16 +226,31 @@ def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
     return Verdict(candidate, not held, held or met, points, value, title, summary, _named(subject, situation))
 
 
+def _summary(candidate: Candidate, title: str, about: Sequence[str]) -> str:
+    """One sentence of the passage that was found; of the whole memo when that passage says nothing beside its title."""
+    whole, passage = summary_of(candidate.memo.content, title, about=about), candidate.excerpt
+    if is_from(whole, passage):
+        return whole
+    return summary_of(f"{title}\n\n{passage}", title, about=about) or whole
+
+
 def _named(subject: _Subject, situation: Situation) -> tuple[str, ...]:
     """What a sentence calls the subject; Latin words that stand together in the text are one name."""
     named: list[str] = []
-    for term in subject.words or subject_terms(situation.query):
+    text = fold(situation.text)
+    for term in _without_verbs(subject.words, text) or _without_verbs(subject_terms(situation.query), text):
         longer = f"{named[-1]} {term}" if named else term
-        if named and longer.isascii() and len(longer.split()) <= _NAME_WORDS and fold(longer) in fold(situation.text):
+        if named and longer.isascii() and len(longer.split()) <= _NAME_WORDS and fold(longer) in text:
             named[-1] = longer
         else:
             named.append(term)
     return tuple(named[:_NAMED])
+
+
+def _without_verbs(terms: Sequence[str], text: str) -> list[str]:
+    """Without English words that somebody does in the text, or is to do to something."""
+    verb = rf"\b(?:{_DOES} {{0}}|to {{0}} {_ARTICLE})\b"
+    return [term for term in terms if not (term.isascii() and re.search(verb.format(re.escape(fold(term))), text))]
 
 
 def _beside_others(verdict: Verdict, shown: Sequence[Verdict], told: Sequence[Verdict], limit: int) -> str:

@@ -136,7 +136,9 @@ def _searched(parts: RecallParts, words: str) -> list[Candidate]:
     hits = parts.search(words, CANDIDATES).hits
     memos = parts.memos([hit.memo_id for hit in hits])
     return [
-        Candidate(memos[hit.memo_id], hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank)
+        Candidate(
+            memos[hit.memo_id], hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank, excerpt=hit.excerpt
+        )
         for rank, hit in enumerate(hits)
         if hit.memo_id in memos
     ]

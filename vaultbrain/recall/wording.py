@@ -9,13 +9,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from vaultbrain.index.tokens import is_cjk
+from vaultbrain.vault.words_table import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vaultbrain.recall.judge import Verdict
-
-LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 
 _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     # a mention
@@ -51,9 +50,9 @@ _TABLE: Final[dict[str, tuple[str, str, str]]] = {
     "this": ("这件事", "這件事", "this"),
     "steps": ("步骤", "步驟", "the steps"),
     "commands": ("可以直接用的命令", "可以直接用的指令", "commands ready to use"),
-    "list": ("几个要点", "幾個要點", "a list of points"),
-    "case": ("实际试过的结果", "實際試過的結果", "what came of trying it"),
-    "numbers": ("具体的数字", "具體的數字", "definite figures"),
+    "list": ("几个要点", "幾個要點", "key points"),
+    "case": ("实际试过的结果", "實際試過的結果", "how it turned out"),
+    "numbers": ("具体的数字", "具體的數字", "concrete numbers"),
     "advice": ("明确的建议", "明確的建議", "definite advice"),
     "link": ("原文链接", "原文連結", "a link to the source"),
     "opinion": ("你当时的看法", "你當時的看法", "what you thought then"),
@@ -71,18 +70,15 @@ _WANTED: Final[dict[str, tuple[str, ...]]] = {
 }
 #: Things that a memo gives, and words of the subject, that a sentence names.
 _MOST_NAMED = 2
+#: Words of the subject without which nobody can be said to do it.
+_LEAST_NAMED: Final = {"comparison": 2}
 _BORDER = re.compile(r"(?<=[\u3400-\u9fff])(?=[A-Za-z0-9#])|(?<=[A-Za-z0-9])(?=[\u3400-\u9fff])")
 
 
-class Words:
+class Words(Column):
     """The table's column of one language: ``words("why")``."""
 
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self._column = LANGUAGES.index(language)
-
-    def __call__(self, name: str, **values: object) -> str:
-        return _TABLE[name][self._column].format(**values)
+    table = _TABLE
 
 
 def in_all_languages(name: str) -> tuple[str, ...]:
@@ -92,7 +88,7 @@ def in_all_languages(name: str) -> tuple[str, ...]:
 def why_relevant(kinds: Sequence[str], verdict: Verdict, language: str) -> str:
     """One sentence: what the person is doing, and what this memo gives to it. ``kinds``: as ``judge.asked_kinds`` gives them."""
     words = Words(language)
-    kind = next((kind for kind in kinds if kind in _TABLE), "area")
+    kind = next((kind for kind in kinds if kind in _TABLE and len(verdict.subject) >= _LEAST_NAMED.get(kind, 0)), "area")
     subject = _joined([word.lstrip("#") for word in verdict.subject], words) or words("this")
     wanted = _WANTED.get(kind, ())
     gives = sorted(verdict.value.gives, key=lambda name: wanted.index(name) if name in wanted else len(wanted))

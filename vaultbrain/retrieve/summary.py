@@ -1,6 +1,7 @@
 """What a memo is about in a few of its own words: a headline, one sentence that goes on from it, and where it comes from.
 
-Pure. Every word shown stands in the memo, in this order; marks, tags and addresses are taken off, a cut shows as ``…``. Decides
+Pure. Every word shown stands in the memo, in this order; marks and tags are taken off, of an address a summary keeps the host and
+a headline nothing, a cut shows as ``…``. Decides
 where a headline ends, which sentence says most, and which link counts as the memo's source. Refuses to write anything of its own,
 and to make the words safe for a note: that is for whoever shows them.
 """
@@ -53,8 +54,10 @@ _HEADLINE_END = re.compile(r"[：。！？；，｜]|[:;,.!?|](?=\s)|\s[-–—]
 _PAIRS = dict(zip("「『（(《【[“‘{", "」』）)》】]”’}", strict=True))
 _LOOSE_START = re.compile(r"^(?:[，。：；、！？｜,.:;!?|→–—-]+(?=\s|[^\x00-\x7f]|[\w`~/])|[\s）)」』》]+)+")
 _LOOSE_END = re.compile(r"[\s，：；、,:;|｜→–—-]+$")
-#: Stands where an address was.
-_GONE = "\ufffc"
+#: Stand around the host of an address that was taken out.
+_GONE, _GONE_END = "\ufffc", "\ufffb"
+_TAKEN_OUT = re.compile(f"{_GONE}[^{_GONE_END}]*{_GONE_END}")
+_HOST = re.compile(r"https?://(?:[^\s/?#]*@)?(?:www\.)?([\w.-]+)")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _TASK_BOX = re.compile(r"^\s*(?:[-*+]\s+)?\[[ xX]\]\s+")
 _GREETING = re.compile(
@@ -74,12 +77,13 @@ _CODE = re.compile(
 )
 _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()\s]*\)")
 _LINK_END = "。，；：、！？,.;:!?'\"*_~`>]}»”’"
+_MARKS = re.compile(r"[*_~`>]")
 _LOCAL_HOST = re.compile(r"(?:^|\.)(?:localhost|local|lan|internal|home)$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """``text`` reads by itself; ``place``: which it is in the memo; ``lost``: an address was taken out of it.
+    """``text`` reads by itself; ``place``: which it is in the memo; ``lost``: it says little beside the address in it.
 
     ``announced``: the title ended in a colon, and this follows it.
     """
@@ -144,6 +148,12 @@ def summary_of(content: str, title: str = "", about: Sequence[str] = ()) -> str:
     return _cut(_with_next(best, statements))
 
 
+def is_from(summary: str, passage: str) -> bool:
+    """Whether the summary of a memo was taken from this passage of it."""
+    said = _letters("".join(_with_hosts(line.text) for line in _lines(passage)))
+    return _letters(summary) in said
+
+
 def _points(statement: _Statement, about: Sequence[str]) -> float:
     folded = fold(statement.text)
     points = _MET * sum(word in folded for word in dict.fromkeys(about)) + _PER_PLACE * min(statement.place, _FAR_DOWN)
@@ -172,7 +182,7 @@ def _says_something(statement: _Statement, title: str) -> bool:
     least = _SHORTEST_NAME if statement.announced else _LEAST_SAID
     if columns(letters) < least or letters in _letters(title) or _GREETING.match(fold(statement.text)):
         return False
-    return not (statement.lost and columns(letters) < _SHORT)
+    return not statement.lost
 
 
 def _letters(text: str) -> str:
@@ -186,7 +196,8 @@ def _statements(content: str, title: str, *, each_item: bool) -> Iterator[_State
     place = 0
     for line in _behind_title(_lines(content, each_item=each_item), title):
         for number, text in enumerate(_sentences(line.text)):
-            yield _Statement(_closed(text), place, _GONE in text, line.announced and not number)
+            lost = _GONE in text and columns(_letters(_closed(text))) < _SHORTEST_CLAUSE
+            yield _Statement(_with_hosts(text), place, lost, line.announced and not number)
             place += 1
 
 
@@ -235,17 +246,29 @@ def _joined(items: Sequence[str]) -> str:
 
 
 def _bare(line: str, *, is_table: bool = False) -> str:
-    """A line without marks, tags and boxes, and with ``_GONE`` for its addresses; empty when no words are left."""
+    """A line without marks, tags and boxes, its addresses taken out; empty when no words are left."""
     if is_table:
         line = " · ".join(filter(None, (cell.strip() for cell in line.strip().strip("|").split("|"))))
     text = plain_text(_TASK_BOX.sub("", without_tags(_IMAGE.sub("", line))))
-    text = " ".join(ADDRESS.sub(_GONE, _TASK_BOX.sub("", text)).split())
-    return text if any(map(str.isalnum, text)) else ""
+    text = " ".join(ADDRESS.sub(_taken_out, _TASK_BOX.sub("", text)).split())
+    return text if any(map(str.isalnum, _closed(text))) else ""
+
+
+def _taken_out(found: re.Match[str]) -> str:
+    """The host between its marks, and the punctuation of the sentence that an address runs into."""
+    link = _without_tail(found.group())
+    host = _HOST.match(link)
+    behind = _MARKS.sub("", found.group()[len(link) :])
+    return f"{_GONE}{host[1] if host else ''}{_GONE_END}{behind}"
 
 
 def _closed(text: str) -> str:
-    """Without the gaps that addresses left."""
-    return " ".join(text.replace(_GONE, " ").split())
+    """Without what is left of addresses."""
+    return " ".join(_TAKEN_OUT.sub(" ", text).split())
+
+
+def _with_hosts(text: str) -> str:
+    return " ".join(text.replace(_GONE, "").replace(_GONE_END, "").split())
 
 
 # cutting

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from vaultbrain.vault.words_table import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-#: The columns of a table of words.
-_LANGUAGES: Final = ("zh-Hans", "zh-Hant", "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +21,5 @@ class Generated:
 
 def words_in(language: str, table: Mapping[str, tuple[str, str, str]]) -> dict[str, str]:
     """The table's column of the language, by name."""
-    column = _LANGUAGES.index(language)
+    column = LANGUAGES.index(language)
     return {name: row[column] for name, row in table.items()}
