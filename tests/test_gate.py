@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from opencc import OpenCC
 
 from vaultbrain.recall.areas import Areas
-from vaultbrain.recall.cues import AGAINST, LEANINGS, NEEDS, THRESHOLD, Side
+from vaultbrain.recall.cues import AGAINST, LEANINGS, NEEDS, PLAIN_LEAST, READS_LIKE_NOTE, THRESHOLD, Side
 from vaultbrain.recall.gate import MAX_CHARS, decide
 from vaultbrain.recall.reading import BIAS, features_of, score, strongest
 from vaultbrain.recall.shapes import is_logged, is_pasted
@@ -199,6 +199,61 @@ def test_the_form_of_a_need_without_a_need_is_not_looked_up(text: str) -> None:
 def test_a_need_without_the_form_of_one_is_looked_up(text: str) -> None:
     """Dilemmas without a question, wants said as complaints, fragments, and work on a collected area."""
     assert decide(text).recall, decide(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git 提交写错了，怎么撤销已经 push 的 commit？",
+        "帮孩子选英语绘本，有没有推荐的",
+        "What did I write about knees?",
+        "誤刪了一個 branch，怎麼救回來？",
+        "How do I fix my sleep?",
+        "怎麼選麥克風？",
+        "怎么选麦克风？预算两千。",
+        "关于腰痛我记过什么？",
+        "我有沒有寫過跟失眠有關的東西？",
+        "Any recommendations for a beginner's sewing machine?",
+        "What's the way to split a big pull request?",
+        "Have I saved anything about knee braces?",
+    ],
+)
+def test_a_plain_question_is_not_taken_back_by_how_it_reads(text: str) -> None:
+    """Who asks in so many words how to do a thing, for a recommendation or for own notes is looked up, whatever the subject."""
+    assert decide(text).recall, decide(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "你怎么这么慢？",
+        "怎么又下雨了？",
+        "孩子怎么哭了？",
+        "我写得怎么样？",
+        "去火車站怎麼走？",
+        "蜜蜂是怎么酿蜜的？",
+        "英里怎么换算成公里？",
+        "謝謝用韓文怎麼講？",
+        "How do you do?",
+        "How do I look?",
+        "How could you forget!",
+        "How do I do this?",
+        "How do you spell rhythm?",
+        "How do fireflies glow?",
+        "What did I do wrong lately?",
+        "How to be happy? Nobody ever told me.",
+        "怎么选麦克风？后来买了一支，挺好用。",
+    ],
+)
+def test_the_words_of_a_plain_question_alone_are_none(text: str) -> None:
+    """Astonishment, greetings, errands, what any book says, nothing to ask about, or an answer that follows."""
+    assert not decide(text).recall, decide(text)
+
+
+def test_a_plain_question_that_reads_like_a_note_keeps_what_its_class_has() -> None:
+    """The reading of such a question weighs no more against it than its class is above the threshold."""
+    readings = [dict(decide(text).features).get(READS_LIKE_NOTE) for text in ("怎麼選麥克風？", "How do I fix my sleep?")]
+    assert readings == [PLAIN_LEAST, PLAIN_LEAST]
 
 
 def test_what_follows_takes_a_question_back() -> None:

@@ -36,6 +36,8 @@ class Line:
 #: The class that ``reading`` makes of a passage, under one of two names.
 READS_LIKE_NEED, READS_LIKE_NOTE = "reads like a need", "reads like a note"
 READING = Line(slope=0.5, start=0.2, least=-2.0, most=1.2)
+#: What the reading may take from a plain question that nothing speaks against: what its class is above the threshold.
+PLAIN_LEAST = -0.05
 
 
 class Side(StrEnum):
@@ -152,7 +154,45 @@ LISTS = {
         "说 讲 讲过 问 聊 谈 提 提到 觉得 认为 告诉 抱怨 炫耀 吹 吹嘘 念叨 嚷 喊 笑 问我 教我 教会 给我讲 安利 总爱 老爱 "
         "想报 取名 叫 起的 养的 在用 吵 争 讨论 改名 发誓 转发 晒 写道 介绍"
     ),
+    # What children ask about; how they do it is written in any book.
+    "CREATURES": _any_of(
+        "动物 蜜蜂 蚂蚁 蝴蝶 萤火虫 蜘蛛 蝙蝠 候鸟 小鸟 鸟儿 企鹅 鲸鱼? 海豚 章鱼 鲨鱼 骆驼 长颈鹿 大象 狮子 老虎 恐龙 青蛙 "
+        "彩虹 闪电 地震 火山 台风 极光 月亮 太阳 星星 地球 宇宙 潜艇 古人 原始人 古埃及人"
+    ),
+    "CREATURES_EN": _any_of(
+        "animals? bees? ants? butterfl(?:y|ies) firefl(?:y|ies) spiders? bats? birds? penguins? whales? dolphins? "
+        "octopus(?:es)? sharks? camels? giraffes? elephants? lions? tigers? dinosaurs? frogs? rainbows? lightning "
+        "earthquakes? volcano(?:es)? hurricanes? stars? planes? airplanes? submarines? magnets?"
+    ),
+    # "How come": what is or was, not what to do.
+    "ASTONISHED": (
+        r"怎[么麽](?:[你您我他她它咱谁]|到处|突然|忽然|哪|今天|昨天|这|那|就|全都|是|感觉|才(?:周|星期|礼拜|[一二三四五六七八九十\d几]))|"
+        r"怎[么麽][^,。!?;\n]{0,16}(?:都(?:不|没|是|在|有)|(?:得|成)(?:这|那)|(?<![除为])了(?:呢|啊|呀|吗)?(?:\?|$))"
+    ),
+    # One's own earlier notes, asked for.
+    "MY_NOTES": (
+        r"(?:我(?:们)?(?:自己)?(?:以前|之前|从前|过去|曾经|去年|上次|上个月|原来|当时)?(?:有没有|是否|到底|都|"
+        r"好像|应该)?(?:在笔记里)?(?:记|写|存|收藏|收集|整理|总结|摘抄|摘|抄)(?:过|了|下)(?:来)?(?!错|多少|大过)"
+        r"[^,。!?;\n]{0,24}(?:吗|没有?|么|嘛|什么|哪些|啥|来着|几条|哪几)(?:笔记|东西|内容|想法|呢|啊)?(?:\?|$)|"
+        r"我(?:们)?有没有(?:在笔记里)?(?:记|写|存|收藏|收集|整理|总结|摘抄|摘|抄)(?:过|下)(?!错|大过)[^,。!?;\n]{2,}|"
+        r"(?:关于|有关|对)[^。!?;\n]{1,20}我(?:们)?(?:以前|之前|过去|都|曾经)*(?:记|写|存|收藏|整理|总结)(?:过|了|下)"
+        r"(?:什么|哪些|啥|些什么)|"
+        r"我(?:们)?(?:以前|之前|过去|上次|去年|当时|曾经)(?:是)?(?:怎么|如何|怎样)(?:记|写|总结|整理|处理|解决|做|配|设)"
+        r"[^,。!?;\n]{0,20}的)"
+    ),
     # English
+    "MY_NOTES_EN": (
+        r"(?:what(?:ever)? (?:did|have|had|do) (?:i|we) (?:ever |already |once |previously )?(?:write|written|note|noted|"
+        r"save|saved|jot|jotted|record|recorded|bookmark|bookmarked|clip|clipped|collect|collected|keep|kept|log|logged|have|"
+        r"got) (?:down |up )?(?:about|(?<!save )(?<!saved )on|regarding|concerning)(?! (?:today|tonight|tomorrow|monday|"
+        r"friday|my plate|your|his|her|the (?:card|board|wall|table|agenda))\b) \w|"
+        r"what (?:notes?|memos?|bookmarks?) (?:did|do|have) (?:i|we)\b|"
+        r"(?:did|have) (?:i|we) (?:ever |already |once )?(?:write|written|note|noted|save|saved|jot|jotted|record|"
+        r"recorded|bookmark|bookmarked|clip|clipped|collect|collected) (?:down |up )?(?:anything|something|some|any|a (?:note|"
+        r"memo|list)|notes?|about)\b|"
+        r"do (?:i|we) (?:already )?have (?:any |some |a )?(?:notes?|memos?|bookmarks?|anything) (?:on|about|for|from)\b|"
+        r"what do my (?:old |earlier )?(?:notes?|memos?) say\b|where are my (?:old )?(?:notes?|memos?)\b)"
+    ),
     "METHOD_EN": _any_of(
         "way ways method methods approach approaches process processes procedure procedures protocol workflow workflows "
         "framework frameworks playbook playbooks template templates checklist checklists recipe recipes blueprint routine "
@@ -520,6 +560,7 @@ NEEDS = (
         | i (?:wrote|saved|noted|bookmarked|jotted|clipped|collected|wrote down)[^.?!]{2,70}(?:last|before|ago|a while|
             once|years?|somewhere|earlier|back|at some point|find it|where)
         | (?:dig|pull|bring|find|look) (?:up|out|for)?[^.?!]{0,20}\bi (?:wrote|saved|noted|kept|bookmarked|clipped)
+        | {MY_NOTES} | \b{MY_NOTES_EN}
         """,
     ),
     Cue(
@@ -629,6 +670,11 @@ AGAINST = (
         | (?:翻译|译)(?:成|为|一下|下|过来|到)(?:[^,。!?;]{0,6})(?:文|语|英|中|日|法|韩|德|西|粤|:|\?|$|一下|,)
         | (?:用|的)?(?:英文|英语|中文|日文|日语|法文|法语|韩文|韩语|德文|德语|西班牙语?|粤语|台语|
             普通话){GAP}{0,12}(?:怎么|如何|怎样|咋)(?:说|讲|写|拼|读|念|翻|表达|称呼) | 什么意思(?:\?|$|啊|呀)
+        | {CREATURES}(?:们)?(?:们|都|是|又是)?{HOW}(?!养|喂|做|治|画|拍|防|赶|驱|洗|处理|抓|捉|吃|选|挑|买|烧|煮|教|写|种|保|
+            看待|解释|样)
+        | \bhow (?:do|does|did|can) (?:an? |the |wild |baby )?{CREATURES_EN}\b
+        | {HOW}(?:换?算|换|折)成{GAP}{0,4}(?:米|公里|公分|公斤|克|斤|两|磅|升|度|元|币|英)
+        | □的?[\u4e00-\u9fff]?{HOW}(?:写|读|念|拼|说)(?:\?|$) | \bhow (?:do|would|should) (?:i|we|you) (?:write|express) \d
         | {HOW}(?:读|念|拼|发音)(?!书|论文|文|完|懂|过) | (?:字|词){HOW}(?:写|读|念|打)
         | (?:拼音|声调|笔顺|笔画|部首|读音|发音|同义词|反义词|近义词)(?:是|怎|有|\?|$) | 第几声
         | (?:错别字|错字|语病|标点|大小写|语法错|拼写){GAP}{0,12}(?:改|检查|查|纠|吗|没有|\?|$|:)
@@ -684,7 +730,7 @@ AGAINST = (
             rarest|deadliest|hottest|coldest|busiest) (?!way|approach|method|option|step|thing)
         | 第[一二三四五六七八九十\d]+(?:个|位|任|名|颗|首){GAP}{0,4}是(?:什么|谁|哪)
         | \bin (?:yen|euros?|dollars?|pounds|usd|eur|gbp|kilos|kg|celsius|fahrenheit|miles|km)\b[^.]*\?
-        | \b(?:convert|conversion)\b[^.?!]{0,40}\b(?:to|into|in)\b (?!a\b|an\b|html|markdown|notes|pdf|the)
+        | \b(?:convert(?! (?:my|our)\b)|conversion)\b[^.?!]{0,40}\b(?:to|into|in)\b (?!a\b|an\b|html|markdown|notes|pdf|the)
         | how many (?:\w+ )?(?:cups?|grams?|ounces?|miles?|kilomet\w+|feet|inches|pounds?|kilos?|met(?:er|re)s|lit(?:er|
             re)s|m?l|days?|hours?|minutes?|seconds?|weeks?|calories|people live|countries|planets|states|bones|
             teaspoons?|tablespoons?|stone|gallons?|pints?|yards?|euros?|dollars?|bytes|mb|gb|players)\b
@@ -734,6 +780,28 @@ AGAINST = (
         """,
     ),
     Cue(
+        "asks in form only",
+        Side.AGAINST,
+        -2.0,
+        r"""
+        得{HOW}(?:了|啦)?\??$ | 怎么[^,。!?;]{0,8}(?:得|成)(?:这么|那么|这样\W*$|这副) | 怎么连[^,。!?;]{1,10}(?:也|都)
+        | 怎么(?:一(?:转眼|眨眼|下子|晃)|说变就变|说走就走)
+        | (?:是)?(?:怎么|如何|怎样)(?:形成|产生|诞生|灭绝|起源|演化|进化|发现|发明|冬眠|呼吸|繁殖)(?:出来)?的
+        | (?:怎么|怎样)(?:能|可以|好意思)(?:这|那)(?:样|么|种)
+        | \bhow do (?:i|we) (?:look|sound|seem|smell)\b(?! (?:up|for|after|at|into|back)\b) | \bhow do you do\b
+        | \bhow do (?:i|we|they) (?:always|still|ever|already|even (?!start|begin|get|approach|choose)|manage to|
+            make it look|love|hate|adore|miss|have no)\b | \bhow do you (?:sleep at night|live with yourself|even find)\b
+        | \bhow do (?:i|we) know (?:you|it's you)\b | \bhow do i tell you\b
+        | \bhow (?:can|could) (?:it|that|this) be\b(?! \w+ed\b) | \bhow could (?:he|she|they|you)\b
+        | \bhow can you (?:sleep|say|be so|do this|do that|eat|think|not)\b
+        | \bhow can one (?:cat|dog|person|child|kid|man|woman|family|house|day)\b
+        | \bhow could (?:i|we) (?:ever|forget|refuse|resist|say no)\b | \bhow can (?:i|we) ever (?:thank|repay|forget)\b
+        | \bhow (?:would|should) (?:i|we) know\b(?! (?:when|if|whether|which|what)\b)
+        | \bhow dare\b | \bhow (?:was|were) (?:i|we) (?:supposed|meant)\b
+        | \bwhat did (?:i|we) (?:ever )?do (?:wrong|to deserve)\b
+        """,
+    ),
+    Cue(
         "already decided",
         Side.AGAINST,
         -0.8,
@@ -746,6 +814,41 @@ AGAINST = (
     ),
 )
 
+
+#: A need asked for in so many words: a way of doing something, a recommendation, one's own notes. How it reads takes it back
+#: only as far as ``PLAIN_LEAST``. Not questions of others' doings, of how something came about, of talk or of a day's needs.
+PLAIN = Cue(
+    "is a plain question",
+    Side.LEAN,
+    0.0,
+    r"""
+    (?<![你您他她它谁咱])(?<!你们)(?<!他们)(?<!她们)(?!{ASTONISHED}){OWN_HOW}(?:{REAL_HOW})(?<!怎么[看想知说走坐穿称联过吃喝玩])(?<!怎样[看想过])
+        (?<!如何[看称])(?<!怎么[觉舍认])(?!(?<=才)算){GAP}*(?:,{GAP}*){0,2}\?
+    | (?:推荐|建议)(?:吗|么|的吗?|没有?)?\?$ | 有(?:没有|什么|啥)?(?:好的?|值得)?推荐(?:的|吗|么)?(?:\?|$) | 求推荐
+    | {MY_NOTES}
+    | \b(?<!know )(?<!that's )how (?:do|can|should|could|would|might) (?:i|we)\b (?:even |best |properly |actually )?
+        (?!look\b|feel\b|seem\b|sound\b|know you\b|put (?:this|it)\b|say\b|do (?:it|this|that)?\?)\w+ [^?]*\w
+    | (?:^|[,:.;?] ?|\band )how (?:to|do you (?!do\b|like\b|feel\b|know\b|say\b|spell\b|think\b|mean\b|want\b|
+        even (?!start|begin)|dare\b|take your\b)|would you (?!like\b|feel\b|say\b|know\b))(?!say\b|spell\b|pronounce\b)\w+ [^?]*\w
+    | what(?:'s| is| are| would be) (?:the|a|some|your) (?:\w+ )?ways? (?:to|of|for)\b
+    | \b(?:any|some) (?:\w+ )?(?:recommendations?|suggestions|tips|advice)(?: (?:for|on|about|to|with|how|when|regarding)\b|\?|$)
+    | {MY_NOTES_EN}
+""",
+)
+#: What follows a question and says that it was answered, or was none.
+ANSWERED = r"""
+    [了过他她它]|还好|后来|最后|终于|已经?|原来|其实|因为|由于|答案|结果|回答|不想|不用|没人|都在|就是|才是|说|哈哈|而是|只是|也许|大概
+    | \b(?:\w+ed|was|were|did|had|went|got|ate|took|made|came|found|bought|said|told|kept|turned|because|answer|nobody|no one|
+        they|he|she|never mind|anyway|who cares|haha|lol|apparently|simple|easy|by)\b
+"""
+#: What is left of a plain question without these is what it is about.
+PLAIN_FRAME = r"""
+    怎么样?|怎样|怎麽|如何|咋|请问|应该|可以|才能|比较|有没有|什么|推荐|现在|今天|到底|究竟|这个|那个|这样|那样|东西|事情|一下
+    | [我你您他她它们该要能会才得去来做办弄搞好呢啊呀吗么嘛的了着过是在这那个些和跟把给帮都也就再还对请]
+    | \b(?:how|do|does|did|can|could|should|would|might|what|what's|is|are|be|have|i|we|you|one|me|my|our|your|it|this|that|
+        these|those|them|the|a|an|to|of|for|on|about|in|with|at|any|some|way|ways|best|good|best|even|properly|actually|
+        recommendations?|suggestions?|tips|advice|write|note|save|now|today|here|there|so|and|or|thing|things|stuff)\b
+"""
 
 #: What follows is the object of an errand: a text to translate or to correct.
 GIVEN_TEXT = r"""

@@ -3,8 +3,8 @@
 Decides by a small sum. The text is folded, pastes and log lines are taken out by their shape (``shapes``), and what is quoted
 or told of others is set aside. Each sentence, alone and together with the one before it, then collects the classes of wording
 it has (``cues``): needs, leanings, the collected areas it names, and what settles it against a look-up; and how it reads
-with those that follow it (``reading``), which was learned from judged sentences and carries most where no class is met. The best
-sentence decides; those near the end count in full.
+with those that follow it (``reading``), which was learned from judged sentences and carries most where no class is met: from a
+plain question (``cues.PLAIN``) it takes next to nothing. The best sentence decides; those near the end count in full.
 
 Pure and deterministic. Refuses to look into the memos, and to know what was decided before.
 """
@@ -12,7 +12,7 @@ Pure and deterministic. Refuses to look into the memos, and to know what was dec
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,16 @@ from vaultbrain.index.fold import fold
 from vaultbrain.recall.areas import Areas, found_in, masked
 from vaultbrain.recall.cues import (
     AGAINST,
+    ANSWERED,
     AREA,
     AREA_WEIGHT,
     FURTHER_NEED,
     GIVEN_TEXT,
     LEANINGS,
     NEEDS,
+    PLAIN,
+    PLAIN_FRAME,
+    PLAIN_LEAST,
     READING,
     READS_LIKE_NEED,
     READS_LIKE_NOTE,
@@ -68,6 +72,8 @@ _QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|‘[^’]{4,}�
 _SHORT_WORDS = 3
 _WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[a-z0-9'-]+")
 _LETTER = re.compile(r"[a-z0-9\u3400-\u9fff]")
+#: A word that a question may be about.
+_SUBJECT = re.compile(r"[\u3400-\u9fff]|[a-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +218,19 @@ def _findings(marks: Sequence[_Marks], passage: Sequence[_Marks], *, far: bool) 
     if far and _sum(found) < THRESHOLD:
         return tuple(found)
     _add(found, AGAINST, marks)
-    found.append(_reading(_joined(each.masked for each in passage)))
+    read = _reading(_joined(each.masked for each in passage))
+    plain = all(each.side is not Side.AGAINST for each in found) and _asks_plainly(marks[-1], passage[len(marks) :])
+    found.append(replace(read, weight=max(read.weight, PLAIN_LEAST)) if plain else read)
     if far:
         found.append(_Finding("stands far from the end", Side.AGAINST, _FAR_WEIGHT, marks[-1].sentence))
     return tuple(found)
+
+
+def _asks_plainly(marks: _Marks, after: Sequence[_Marks]) -> bool:
+    """Whether it asks in so many words, of something ("how is that done?" says nothing by itself), and goes on unanswered."""
+    if marks.words(PLAIN) is None or len(after) > 1 or any(compiled(ANSWERED).search(each.sentence) for each in after):
+        return False
+    return bool(_SUBJECT.search(compiled(PLAIN_FRAME).sub("", marks.sentence)))
 
 
 @lru_cache(maxsize=32)
