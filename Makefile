@@ -22,7 +22,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_ARGS)
 
 golden: $(VENV)/.installed-dev
 	VAULTBRAIN_WRITE_GOLDEN=1 $(BIN)/pytest tests/test_golden.py tests/test_cli.py -k "golden or session"

@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import pytest
+
 from vaultbrain.index.answers import AnswerRow, CitedMemo
 from vaultbrain.index.catalog import SCHEMA_VERSION, Catalog
 
@@ -61,18 +63,28 @@ def test_the_latest_answer_to_a_question_is_the_one_with_the_highest_number() ->
         assert catalog.answers.latest("i") is None
 
 
-def test_format_2_gets_the_shelf_and_keeps_the_rest(tmp_path: Path) -> None:
-    """A catalog of the release before: opened, it has a shelf, and its meta is as it was."""
+#: The tables that came with each format.
+CAME_WITH = {
+    3: ("answers",),
+    4: ("kept", "looked", "inbox", "recall_notes", "recall_mentions", "recall_ticks", "recall_log"),
+}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_older_format_gets_the_shelves_and_keeps_the_rest(tmp_path: Path, version: int) -> None:
+    """A catalog of a release before: opened, it has all shelves, and its meta is as it was."""
     path = tmp_path / "catalog.sqlite3"
     with Catalog(path) as catalog:
         catalog.write_meta("kept", "as it is")
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("DROP TABLE answers")
-        db.execute("PRAGMA user_version = 2")
+        for table in (table for came, tables in CAME_WITH.items() if came > version for table in tables):
+            db.execute(f"DROP TABLE {table}")
+        db.execute(f"PRAGMA user_version = {version}")
     with Catalog(path) as catalog:
         assert not catalog.answers.has_any()
         catalog.answers.write(ROW)
         assert catalog.answers.has_any()
+        assert (catalog.inbox.rows(), catalog.recalls.notes(), catalog.looked_marks()) == ([], [], {})
         assert catalog.read_meta("kept") == "as it is"
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)

@@ -546,6 +546,7 @@ def _outside(path: Path) -> tuple[bytes, bytes]:
     return head.partition(b"\n---\n")[2], rest.partition(END.encode())[2]
 
 
+@pytest.mark.timeout(1_200)
 def test_answers_stay_sound_whatever_happens() -> None:
     """No order of edits, moves, deletions, questions, refreshes and kills loses a word or leaves a link that leads nowhere."""
     examples = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))

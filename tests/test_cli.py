@@ -148,7 +148,7 @@ def test_without_a_command_the_help_comes(shell: Shell) -> None:
     ("words", "said"),
     [
         ("nosuch", "No such command 'nosuch'."),
-        ("serach x", "Did you mean 'search'?"),
+        ("serach x", "Did you mean 'search'"),
         ("sync --nosuch", "No such option: --nosuch"),
         ("search", "Missing argument"),
         ("search x -k 0", "Invalid value for '-k'"),

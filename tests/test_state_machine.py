@@ -1101,6 +1101,7 @@ def _shown(memo_id: str, text: str) -> str:
     return strip_anchors(read_region(text) or "", memo_id)
 
 
+@pytest.mark.timeout(1_200)
 def test_whatever_happens_the_next_sync_puts_it_right() -> None:
     """No order of edits, moves, deletions, crashes and bad listings loses a word or leaves server, catalog and vault apart."""
     examples = int(os.environ.get("STATE_MACHINE_EXAMPLES", "0"))
