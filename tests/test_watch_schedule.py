@@ -109,19 +109,8 @@ def test_a_clock_set_back_does_not_stop_polling() -> None:
     assert schedule.look(60.0, WALL - 10**8 + 30)
 
 
-def test_a_nudge_polls_now() -> None:
-    """Also during a backoff, which goes on where it was when the nudged poll fails."""
-    schedule = Schedule(60)
-    for _ in range(4):
-        schedule.failed(0.0)
-    schedule.nudge()
-    assert schedule.look(1.0, WALL)
-    schedule.failed(1.0)
-    assert schedule.wait_s(1.0) == 600
-
-
 class Polling(RuleBasedStateMachine):
-    """A worker that looks, polls when it is due, and meets failures, sleeps, nudges and clocks that jump."""
+    """A worker that looks, polls when it is due, and meets failures, sleeps and clocks that jump."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,11 +138,6 @@ class Polling(RuleBasedStateMachine):
         self.look()
         self.wall -= seconds
         self.look()
-
-    @rule()
-    def nudge(self) -> None:
-        self.schedule.nudge()
-        self.at_once = True
 
     @rule(works=st.booleans())
     def poll(self, works: bool) -> None:

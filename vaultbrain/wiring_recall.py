@@ -60,7 +60,6 @@ class RecallOutcome:
     path: str = ""
     query: str = ""
     reasons: tuple[str, ...] = ()
-    recalled: Recalled | None = None
 
 
 class RecallWiring:
@@ -111,14 +110,14 @@ class RecallWiring:
         if not found.shown:
             self._shelf.log(log)
             reasons = found.verdicts[0].reasons if found.verdicts else (found.held or "nothing was found",)
-            return RecallOutcome(query=found.query, reasons=reasons, recalled=found)
+            return RecallOutcome(query=found.query, reasons=reasons)
         verdict, language = found.shown[0], self.language_of(written)
         row = RecallRow(path, "", query=found.query, created=self._now().strftime("%Y-%m-%dT%H:%M:%S"))
         try:
             done = deliver(self._delivery, row, mention_of(verdict, found.kinds, language), language, log)
         except NoteUnreadable as error:  # it is being edited just now, or is the person's by now
             return self._held(path, found.query, (f"the recall note is left alone: {error.fact('reason')}",))
-        return RecallOutcome((verdict.candidate.memo.id,), done.path, found.query, verdict.reasons, found)
+        return RecallOutcome((verdict.candidate.memo.id,), done.path, found.query, verdict.reasons)
 
     def read_ticks(self, path: str) -> str:
         """Takes over what was ticked in the recall note at ``path``; the note that it is for when that was news, else nothing."""

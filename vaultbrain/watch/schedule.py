@@ -49,10 +49,6 @@ class Schedule:
         """Seconds until the next poll, 0 when it is due."""
         return 0.0 if self._next is None else max(0.0, self._next - monotonic)
 
-    def nudge(self) -> None:
-        """A person wants it now; how long to wait if that fails does not begin anew."""
-        self._next = None
-
     def succeeded(self, monotonic: float) -> None:
         """A poll ended well at this time."""
         self.failures = 0
