@@ -910,11 +910,13 @@ class SyncMachine(RuleBasedStateMachine):
 
     def _check_catalog(self, wires: dict[str, dict[str, Any]], expected: set[str]) -> None:
         with self.home.catalog() as catalog:
-            memos = catalog.load_memos(list(catalog.memo_marks()))
+            marks = catalog.memo_marks()
+            memos, originals = catalog.load_memos(list(marks)), catalog.load_originals(list(marks))
             assert set(memos) == expected
             for memo_id, wire in wires.items():
-                assert memos[memo_id].content == clean_text(wire["content"])
-                assert memos[memo_id].memo_hash == self._memo(wire).memo_hash
+                assert originals[memo_id].content == clean_text(wire["content"])
+                assert originals[memo_id].memo_hash == marks[memo_id].memo_hash == self._memo(wire).memo_hash
+                assert catalog.is_kept(memo_id) == (memos[memo_id] != originals[memo_id])
             assert set(catalog.note_rows()) == expected
             rows = catalog._db.execute(
                 "SELECT m.id, k.title, k.tags, k.body FROM keywords k LEFT JOIN memos m ON m.number = k.rowid"
