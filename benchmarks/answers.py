@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from figures import share, times  # noqa: E402
 from obsidian import Vault, as_read  # noqa: E402
 
 from vaultbrain.bench.judged import JudgedQuery, read_judged_set  # noqa: E402
@@ -216,9 +217,9 @@ def measure_processes(vault: Path, question: str) -> dict[str, float]:
 
 def shown(figures: dict[str, Any]) -> list[str]:
     lines = [*_shown_notes(figures["notes"]), *_shown_sources(figures["sources"]), *_shown_themes(figures["themes"])]
-    lines += [*_shown_silence(figures["silence"]), f"an ask, in process     {_times(figures['seconds'])}"]
+    lines += [*_shown_silence(figures["silence"]), f"an ask, in process     {times(figures['seconds'])}"]
     if "processes" in figures:
-        lines.append(f"a whole process        {_times(figures['processes'])}")
+        lines.append(f"a whole process        {times(figures['processes'])}")
     lines += [f"problem: {problem}" for problem in figures["notes"]["problems"]]
     return lines + [
         f"misses {len(query['missing'])} of {query['direct']}: {query['text']} ({', '.join(query['missing'])})"
@@ -229,15 +230,15 @@ def shown(figures: dict[str, Any]) -> list[str]:
 def _shown_notes(notes: dict[str, Any]) -> list[str]:
     return [
         f"notes written          {notes['notes']}, problems in them: {len(notes['problems'])}",
-        f"links that resolve     {_share(notes['links_resolve'], notes['links'])}",
-        f"excerpts verbatim      {_share(notes['excerpts_verbatim'], notes['excerpts'])}",
-        f"sources with a block   {_share(notes['sources_with_block'], notes['sources'])}",
+        f"links that resolve     {share(notes['links_resolve'], notes['links'])}",
+        f"excerpts verbatim      {share(notes['excerpts_verbatim'], notes['excerpts'])}",
+        f"sources with a block   {share(notes['sources_with_block'], notes['sources'])}",
     ]
 
 
 def _shown_sources(sources: dict[str, Any]) -> list[str]:
     return [
-        f"direct memos found     {_share(sources['found'], sources['room'])} among the first {FIRST} sources",
+        f"direct memos found     {share(sources['found'], sources['room'])} among the first {FIRST} sources",
         f"    with their copies  {sources['recall_capped_with_copies']:.1%}",
         f"    of all of them     {sources['recall']:.1%} of {sources['direct_memos']}",
         f"sources of an answer   {sources['mean_sources']:.1f}; not judged relevant: {sources['not_judged_relevant']} in all",
@@ -245,29 +246,21 @@ def _shown_sources(sources: dict[str, Any]) -> list[str]:
 
 
 def _shown_themes(themes: dict[str, Any]) -> list[str]:
-    good = _share(themes["with_good_number"], themes["notes_with_many_sources"])
+    good = share(themes["with_good_number"], themes["notes_with_many_sources"])
     return [
         f"{FEWEST_THEMES} to {MOST_THEMES} themes          {good} of the notes with {MANY_SOURCES} or more sources",
-        f"themes of one memo     {_share(themes['themes_of_one'], themes['themes_beside_others'])}",
+        f"themes of one memo     {share(themes['themes_of_one'], themes['themes_beside_others'])}",
         *(f"    {other}" for other in themes["others"]),
     ]
 
 
 def _shown_silence(silence: dict[str, Any]) -> list[str]:
     return [
-        f"rightly nothing        {_share(silence['rightly_nothing'], silence['unanswerable'])}",
+        f"rightly nothing        {share(silence['rightly_nothing'], silence['unanswerable'])}",
         *(f"    {text}" for text in silence["answered_all_the_same"]),
-        f"wrongly nothing        {_share(len(silence['wrongly_nothing']), silence['answerable'])}",
+        f"wrongly nothing        {share(len(silence['wrongly_nothing']), silence['answerable'])}",
         *(f"    {text}" for text in silence["wrongly_nothing"]),
     ]
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" + (f" ({part / whole:.1%})" if whole else "")
-
-
-def _times(seconds: dict[str, float]) -> str:
-    return "  ".join(f"{name} {value * 1_000:.0f} ms" for name, value in seconds.items())
 
 
 def main() -> None:

@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
+from figures import share, times  # noqa: E402
+
 from vaultbrain.bench.judged import read_judged_set  # noqa: E402
 from vaultbrain.settings import SETTINGS_FILE, Settings  # noqa: E402
 from vaultbrain.wiring import Brain, open_brain  # noqa: E402
@@ -232,15 +234,15 @@ def wrong_ones(typed: Iterable[Typed], titles: dict[str, str]) -> list[dict[str,
 def shown(figures: dict[str, Any]) -> list[str]:
     total, gate, limited = figures["all"], figures["gate"], figures["default_limit"]
     lines = [
-        f"mentions right         {_share(total['right'], total['mentions'])}, target {TARGET:.0%}",
+        f"mentions right         {share(total['right'], total['mentions'])}, target {TARGET:.0%}",
         f"mentions false         {total['false']}",
         f"interruptions          {total['interruptions']} of {total['bursts']} bursts, with nothing right: {total['annoying']}",
-        f"needs missed           {_share(total['missed'], figures['groups'].get('need, memos', total)['bursts'])}",
+        f"needs missed           {share(total['missed'], figures['groups'].get('need, memos', total)['bursts'])}",
         f"rightly silent         {total['rightly_silent']}",
-        f"gate: needs let in     {_share(gate['needs_passed'], gate['needs'])}",
-        f"gate: chatter let in   {_share(gate['chatter_passed'], gate['chatter'])}",
-        f"with {limited['limit']} a day          {_share(limited['right'], limited['mentions'])} right",
-        f"a burst                {_times(figures['seconds'])}",
+        f"gate: needs let in     {share(gate['needs_passed'], gate['needs'])}",
+        f"gate: chatter let in   {share(gate['chatter_passed'], gate['chatter'])}",
+        f"with {limited['limit']} a day          {share(limited['right'], limited['mentions'])} right",
+        f"a burst                {times(figures['seconds'])}",
         "",
         f"{'':16}bursts  right  false  missed  silent",
     ]
@@ -267,14 +269,6 @@ def shown_wrong(wrong: Sequence[dict[str, Any]]) -> list[str]:
         for part in ("false", "right", "wanted"):
             lines += [f"    {part:7} {memo_id} {title}" for memo_id, title in row[part].items()]
     return lines
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" + (f" ({part / whole:.1%})" if whole else "")
-
-
-def _times(seconds: dict[str, float]) -> str:
-    return "  ".join(f"{name} {value * 1_000:.0f} ms" for name, value in seconds.items())
 
 
 def main() -> None:
