@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from vaultbrain.answer.inbox import LONGEST_QUESTION, NotedQuestion, read_noted_question
+from vaultbrain.answer.inbox import NotedQuestion, read_noted_question
 from vaultbrain.errors import NoteBeingEdited, VaultbrainError, WriteFailed
+from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 from vaultbrain.settings import load_settings
 from vaultbrain.vault.vault import Vault
 from vaultbrain.wiring import Brain
@@ -48,7 +49,7 @@ def test_a_long_text_is_compared_with() -> None:
     passage = "一段很长的文字。" * 40
     question = read_noted_question(f"---\nmode: match\n---\n{passage}", "我写过什么相关的")
     assert question == NotedQuestion("我写过什么相关的", "match", passage)
-    assert len(passage) > LONGEST_QUESTION
+    assert len(passage) > LONGEST_WITH_FILTERS
 
 
 @pytest.mark.parametrize("name", ["Untitled", "untitled 12", "未命名", "未命名 2", "無標題"])

@@ -139,7 +139,7 @@ class AnswerWiring:
     def _note_of(self, memo_id: str) -> str:
         """The path of the memo's note, or nothing when it has none that may be linked to."""
         note = self._catalog.load_note(memo_id)
-        return note.path if note and note.status in ("written", "conflict") else ""
+        return note.path if note and note.is_there else ""
 
     def _places(self, memo_ids: Sequence[str]) -> Mapping[str, Place]:
         return {memo_id: self._place(memo_id) for memo_id in memo_ids}

@@ -146,7 +146,7 @@ class RecallWiring:
 
     def _place(self, memo_id: str, anchor: str) -> tuple[str, str]:
         note = self._catalog.load_note(memo_id)
-        if note is None or note.status not in ("written", "conflict"):
+        if note is None or not note.is_there:
             return "", anchor
         numbers = {anchor_id(memo_id, number) for number, _ in note.anchors}
         return note.path, anchor if anchor in numbers else ""
@@ -194,7 +194,7 @@ class RecallWiring:
 
     def _note_of(self, memo_id: str) -> str:
         note = self._catalog.load_note(memo_id)
-        return note.path if note and note.status in ("written", "conflict") else ""
+        return note.path if note and note.is_there else ""
 
     def language_of(self, text: str) -> str:
         return self._settings.language if self._settings.language != "auto" else language_of(text)

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from vaultbrain.answer.context import EXPLORE, INVENTORY, MATCH
 from vaultbrain.memo import clean_text
+from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS
 from vaultbrain.vault.note import read_properties, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Characters of a question; a longer body is a text to compare with.
-LONGEST_QUESTION = 200
-MODES = ("inventory", "match", "explore")
+MODES = (INVENTORY, MATCH, EXPLORE)
 UNREADABLE = "its properties cannot be read: they are not valid YAML, or hold a date that does not exist"
 #: What Obsidian calls a new note, in its languages that we speak, with the number that it adds.
 _UNNAMED = re.compile(r"(?:untitled|未命名|無標題|无标题|未命名筆記)(?: \d+)?", re.IGNORECASE)
@@ -54,7 +54,7 @@ def read_noted_question(note: str, name: str) -> NotedQuestion | None:
     properties = read_properties(text)
     body = _HEADING.sub("", read_words(text)).strip()
     title = "" if _UNNAMED.fullmatch(name.strip()) else name.strip()
-    passage = body if len(body) > LONGEST_QUESTION else ""
+    passage = body if len(body) > LONGEST_WITH_FILTERS else ""
     question = " ".join((title if passage else body or title).split())
     if not question and not passage:
         return None

@@ -114,6 +114,11 @@ class NoteRow:
     mtime_ns: int
     status: str
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the note stands in the vault, as far as we know, so that it can be linked to."""
+        return self.status in ("written", "conflict")
+
 
 @dataclass(frozen=True, slots=True)
 class IndexProfile:

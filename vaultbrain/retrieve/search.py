@@ -582,7 +582,7 @@ class _Search:
 
     def _hit(self, item: _Scored, memo: Memo, met: Sequence[Variant], texts: dict[str, str], weights: Mapping[str, float]) -> Hit:
         note = self.catalog.load_note(memo.id)
-        is_linked = note is not None and note.status in ("written", "conflict")
+        is_linked = note is not None and note.is_there
         terms = [*(word.lstrip("#") for variant in met for word in variant.looked_up), self.query.topic]
         nearest = self.comparison.nearest(memo.id) if self.comparison else None
         wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources, weights)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from vaultbrain.memo import Memo
     from vaultbrain.vault.vault import FileMark, Vault
 
-_THERE = ("written", "conflict")
 #: Bytes of a note beyond which it holds something else than a memo, such as a log: searches go by the memo then.
 MOST_BYTES = 1_000_000
 
@@ -39,7 +38,7 @@ def _take_in(catalog: Catalog, vault: Vault, memo_id: str) -> bool:
     original = catalog.load_originals([memo_id]).get(memo_id)
     if note is None or original is None:
         return False
-    if note.status not in _THERE:
+    if not note.is_there:
         return catalog.is_kept(memo_id) and _write(catalog, original, None)
     before = vault.mark(note.path)
     try:

@@ -93,7 +93,7 @@ class NotePlan:
 
 def missing_notes(notes: Mapping[str, NoteRow], files: Mapping[str, FileMark]) -> tuple[str, ...]:
     """Memo ids of notes that are not where we last saw them."""
-    return tuple(memo_id for memo_id, note in notes.items() if note.status in ("written", "conflict") and memo_id not in files)
+    return tuple(memo_id for memo_id, note in notes.items() if note.is_there and memo_id not in files)
 
 
 def plan_notes(
@@ -110,7 +110,7 @@ def plan_notes(
     Raises ``VaultGone`` when so many notes are missing that the vault itself is in doubt.
     """
     lost = missing_notes(notes, files)
-    written = sum(1 for note in notes.values() if note.status in ("written", "conflict"))
+    written = sum(1 for note in notes.values() if note.is_there)
     if is_mass_removal(len(lost), written) and not restore:
         raise VaultGone(path=vault, missing=len(lost), known=written)
     gone = set(lost)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from vaultbrain.errors import StateBusy, VaultAway, VaultbrainError, explain
 from vaultbrain.vault.vault import Vault
 from vaultbrain.watch.mentions import Mentions
-from vaultbrain.watch.mirroring import Mirroring
+from vaultbrain.watch.mirroring import BUSY_S, Mirroring
 from vaultbrain.watch.noticing import Noticing
 from vaultbrain.watch.paths import SETTINGS_FILE, Kind, Layout, kind_of
 from vaultbrain.watch.questions import Questions
@@ -39,8 +39,6 @@ STOPPED, SETTINGS_CHANGED, STATE_GONE = "stopped", "settings changed", "state go
 FAULT_S, MOST_FAULT_S = 10.0, 600.0
 #: Seconds without work, polls of the server apart, after which the memory that only work needs is given back.
 REST_S = 10.0
-#: Seconds until a duty has its turn again that another process kept from its work.
-BUSY_S = 3.0
 
 
 @dataclass(slots=True)
