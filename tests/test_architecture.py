@@ -27,7 +27,9 @@ EDGES: dict[str, tuple[str, ...]] = {
     "sources": ("memo", "errors"),
     "vault": ("memo", "errors"),
     "index": ("memo", "errors"),
-    "retrieve": ("index", "vault.markdown", "chat", "memo", "errors"),
+    # What a memo is about and worth, by itself: below searching, so that a sync can store it.
+    "gist": ("index.fold", "index.tokens", "vault.markdown", "memo"),
+    "retrieve": ("gist", "index", "vault.markdown", "chat", "memo", "errors"),
     "answer": (
         "retrieve",
         "vault",
@@ -40,7 +42,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "errors",
     ),
     "sync": ("sources.listing", "index", "vault", "memo", "words", "errors"),
-    "recall": ("retrieve", "index", "vault", "memo", "errors"),
+    "recall": ("gist", "retrieve", "index", "vault", "memo", "errors"),
     "bench": (
         "recall.areas",
         "recall.gate",
@@ -120,7 +122,7 @@ PURE = (
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
     "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
-    "recall.note", "recall.query", "recall.reading", "recall.wording", "retrieve.summary", "retrieve.value", "sync.wording",
+    "recall.note", "recall.query", "recall.reading", "recall.wording", "gist.summary", "gist.value", "sync.wording",
     "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment", "vault.sandbox",
     "vault.words_table",
     "watch.burst", "watch.paths", "watch.schedule", "watch.writing", "words",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vaultbrain.gist.value import says_nothing
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import searchable
 from vaultbrain.retrieve.expand import Variant
@@ -23,7 +24,6 @@ from vaultbrain.retrieve.rerank import (
     Looked,
     features,
     fold_copies,
-    says_nothing,
 )
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultbrain.memo import Memo
-from vaultbrain.retrieve.summary import (
+from vaultbrain.gist.summary import (
     MAX_CJK_CHARS,
     MAX_LATIN_CHARS,
     external_link,
@@ -17,6 +16,7 @@ from vaultbrain.retrieve.summary import (
     original_link,
     summary_of,
 )
+from vaultbrain.memo import Memo
 
 TEXTS = st.text(alphabet="备份先再试。，：！? .:,#*`>[]()|-1a 中\n「」https://x.org/", max_size=300)
 

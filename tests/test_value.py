@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultbrain.gist.value import GIVES, OPINION, value_of
 from vaultbrain.memo import Memo, tags_of
-from vaultbrain.retrieve.value import GIVES, OPINION, value_of
 
 
 def memo(content: str) -> Memo:

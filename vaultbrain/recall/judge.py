@@ -16,11 +16,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from vaultbrain.gist.summary import external_link, headline_of, is_from, summary_of
+from vaultbrain.gist.value import OPINION, Value, value_of
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG
-from vaultbrain.retrieve.summary import external_link, headline_of, is_from, summary_of
-from vaultbrain.retrieve.value import OPINION, Value, value_of
 from vaultbrain.vault.markdown import ADDRESS
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vaultbrain.gist.summary import summary_of
 from vaultbrain.index.fold import fold
 from vaultbrain.retrieve.fusion import RELATED, STRONG, WEAK
-from vaultbrain.retrieve.summary import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 from urllib.parse import quote
 
+from vaultbrain.gist.summary import host_of, original_link
 from vaultbrain.index.fold import fold
 from vaultbrain.index.ticks import DISMISSED, USEFUL
 from vaultbrain.recall.wording import Words, in_all_languages, why_relevant
-from vaultbrain.retrieve.summary import host_of, original_link
 from vaultbrain.vault.markdown import anchor_id, escape_display, neutralise, wikilink
 from vaultbrain.vault.note import Date
 

@@ -35,7 +35,6 @@ _SHINGLE = 3
 #: Points of score within which texts that say the same lie.
 _SAME_SCORE = 0.05
 
-_TAG = re.compile(r"(?:(?<=\s)|^)#[^\s#]+")
 _ADDRESS = re.compile(r"https?://|\[\[")
 
 
@@ -66,11 +65,6 @@ def features(topic: str, looked: Looked, *, wants_resources: bool = False) -> di
         "resource": RESOURCE if wants_resources and _ADDRESS.search(looked.text) else 0.0,
     }
     return {name: worth for name, worth in found.items() if worth}
-
-
-def says_nothing(text: str) -> bool:
-    """Whether nothing but tags, headings' marks or punctuation is left of a memo."""
-    return not any(map(str.isalnum, _TAG.sub(" ", text)))
 
 
 def _stands_as_phrase(topic: str, text: str) -> bool:

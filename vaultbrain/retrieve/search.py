@@ -19,6 +19,7 @@ from vaultbrain.errors import (
     SuggestionsUnavailable,
     VectorStoreFailed,
 )
+from vaultbrain.gist.value import says_nothing
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
 from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
@@ -44,7 +45,7 @@ from vaultbrain.retrieve.fusion import (
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
 from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
-from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies, says_nothing
+from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Set

@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vaultbrain.gist.summary import external_link
 from vaultbrain.index.fold import fold
 from vaultbrain.memo import without_tags
-from vaultbrain.retrieve.rerank import says_nothing
-from vaultbrain.retrieve.summary import external_link
 from vaultbrain.vault.markdown import ADDRESS, columns, plain_text
 
 if TYPE_CHECKING:
@@ -77,6 +76,7 @@ _NUMBER = re.compile(r"\d{4}-\d{2}-\d{2}|\d+(?:[.:]\d+)*")
 _READING = re.compile(
     r"\d{1,2}:\d{2}|\d{4}-\d{2}-\d{2}|\d/\d|血压|体重|心率|步数|汇率|配速|睡眠|早餐|午餐|\b(?:weight|slept|bpm|steps|pace|breakfast|lunch)\b"
 )
+_TAG = re.compile(r"(?:(?<=\s)|^)#[^\s#]+")
 _BOILERPLATE = re.compile(
     r"版权所有|保留所有权利|点击上方|蓝字|扫码关注|长按.{0,6}二维码|转发抽奖|关注.{0,4}公众号|免责声明|本文转自|阅读原文"
     r"|点赞.{0,6}(?:在看|收藏|关注)|all rights reserved|unsubscribe|subscribe to (?:our|my)|cookie (?:policy|settings)"
@@ -155,6 +155,11 @@ def _has_list(content: str, words: str) -> bool:
 
 
 # what rules a memo out
+
+
+def says_nothing(text: str) -> bool:
+    """Whether nothing but tags, headings' marks or punctuation is left of a memo."""
+    return not any(map(str.isalnum, _TAG.sub(" ", text)))
 
 
 def _low(memo: Memo, text: str, gives: tuple[str, ...]) -> str:
