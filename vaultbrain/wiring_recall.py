@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from vaultbrain.errors import NoteUnreadable
+from vaultbrain.gist.stored import load_gists
 from vaultbrain.index.fold import fold
 from vaultbrain.index.recalls import LoggedCandidate, RecallRow
 from vaultbrain.index.tokens import cut, match_phrase
@@ -19,7 +20,7 @@ from vaultbrain.recall.judge import Situation
 from vaultbrain.recall.note import mention_of
 from vaultbrain.recall.recall import Recalled, RecallParts, read_gate, recall
 from vaultbrain.retrieve.query import language_of
-from vaultbrain.retrieve.search import search
+from vaultbrain.retrieve.search import search_together
 from vaultbrain.vault.markdown import anchor_id
 from vaultbrain.vault.names import same_name
 from vaultbrain.vault.note import read_properties, read_words
@@ -84,8 +85,8 @@ class RecallWiring:
         """The first layer's decision on the text, and the query for it."""
         return read_gate(self._parts(), text)
 
-    def recall(self, text: str, *, semantic: bool | None = None) -> Recalled:
-        return recall(self._parts(), text, semantic=semantic)
+    def recall(self, text: str, *, semantic: bool | None = None, mentioned: Sequence[str] = ()) -> Recalled:
+        return recall(self._parts(), text, Situation(text=text, mentioned=frozenset(mentioned)), semantic=semantic)
 
     # while a note is written
 
@@ -177,6 +178,7 @@ class RecallWiring:
             has_vectors=catalog.dimension(self._search_parts.fingerprint) > 0,
             containing=self._containing,
             memos=catalog.load_memos,
+            gists=lambda memos: load_gists(catalog, memos),
             note_of=self._note_of,
             areas=areas_of(self._settings.recall_areas, catalog.tag_counts(), memos, liking),
             is_word=dictionary.has if dictionary else None,
@@ -185,8 +187,8 @@ class RecallWiring:
             liking=liking,
         )
 
-    def _search(self, query: str, top_k: int) -> SearchResult:
-        return search(self._search_parts, query, top_k=top_k)
+    def _search(self, queries: Sequence[str], top_k: int) -> list[SearchResult]:
+        return search_together(self._search_parts, queries, top_k=top_k)
 
     def _containing(self, terms: Sequence[str]) -> list[str]:
         phrases = [match_phrase(tokens) for term in terms if (tokens := cut(fold(term)))]

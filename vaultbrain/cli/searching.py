@@ -8,12 +8,12 @@ import typer
 
 from vaultbrain.cli.console import JsonOption, VariantOption, VaultOption, answer, answer_json, refuse_blank, say
 from vaultbrain.errors import UsageProblem
+from vaultbrain.retrieve.fusion import LABEL_NAMES
 from vaultbrain.wiring import open_brain
 
 if TYPE_CHECKING:
     from vaultbrain.retrieve.search import Hit, SearchResult
 
-LABELS = {"强": "strong", "相关": "related", "弱": "weak"}
 CHANNELS = ("hybrid", "keyword", "semantic")
 
 #: Characters of a query that are shown again; a whole passage may have been searched for.
@@ -71,7 +71,7 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
         shown = []
     for number, hit in enumerate(result.hits, 1):
         title = "" if hit.excerpt.startswith(hit.title) else f" · {hit.title[:60]}"
-        head = f"{number}. #{hit.memo_id} · {LABELS[hit.label]}{title}"
+        head = f"{number}. #{hit.memo_id} · {LABEL_NAMES[hit.label]}{title}"
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
         copies = [f"   the same: {', '.join(f'#{memo_id}' for memo_id in hit.copies)}"] if hit.copies else []

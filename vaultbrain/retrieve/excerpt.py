@@ -336,7 +336,7 @@ def _last_with_room(pieces: Sequence[_Piece], first: int, room: int) -> int:
 
 def _pieces(line: str, room: int) -> list[_Piece]:
     """The line's sentences in order, without gaps; those longer than ``room`` in clauses."""
-    fixed = _fixed(line)
+    fixed = uncuttable(line)
     pieces: list[_Piece] = []
     for start, end in _spans(line, 0, len(line), _SENTENCE_END, fixed):
         if end - start <= room:
@@ -356,7 +356,7 @@ def _spans(line: str, start: int, end: int, ends: re.Pattern[str], fixed: bytear
         yield start, end
 
 
-def _fixed(line: str) -> bytearray:
+def uncuttable(line: str) -> bytearray:
     """For each position whether a cut there would fall into something that belongs together."""
     fixed = bytearray(len(line) + 1)
     for found in _UNBREAKABLE.finditer(line):
@@ -405,7 +405,7 @@ def _belongs_to_the_one_before(line: str, position: int) -> bool:
 
 def _cut_inside(text: str, room: int) -> str:
     """The beginning of a sentence that is too long, up to the end of a clause or a word, with ``…``."""
-    fixed = _fixed(text)
+    fixed = uncuttable(text)
     clauses = [m.end() for m in _CLAUSE_END.finditer(text, 0, room) if m.end() >= _CLAUSE_FROM * room and not fixed[m.end()]]
     free = [n for n in range(min(room, len(text) - 1), 0, -1) if not fixed[n]]
     beyond = next((n for n in range(room, len(text)) if not fixed[n]), len(text))

@@ -21,6 +21,8 @@ UNSEEN = 0.6
 BM25_K1 = 1.2
 
 STRONG, RELATED, WEAK, EXCLUDED = "强", "相关", "弱", "排除"
+#: The labels in English.
+LABEL_NAMES = {STRONG: "strong", RELATED: "related", WEAK: "weak"}
 
 #: The best score is compared with the one so many places further down: what stands out was meant, what does not is noise.
 PLACES_BELOW = 10
