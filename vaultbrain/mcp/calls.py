@@ -6,6 +6,7 @@ much as the bytes allow. Text of memos leaves here only between the marks of ``m
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from dataclasses import replace
@@ -57,6 +58,9 @@ SYNC_PATIENCE_S = 40.0
 MOST_HELD = 3
 #: Of an answer, themes that are named and sources that are listed.
 MOST_THEMES, MOST_SOURCES = 12, 40
+
+#: A link to a memo's block in an answer; what it shows is the memo's id, and says enough here.
+_OWN_LINK = re.compile(r"\[\[[^\[\]|]*\|(#[\w-]+)\]\]")
 
 
 # searching
@@ -299,13 +303,14 @@ def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerN
     shown = asked.as_json
     names = [f"{theme['name']} ({len(theme['memo_ids'])})" for theme in shown["themes"][:MOST_THEMES]]
     themes = "; ".join(names)
-    fence = Fence([shown["conclusion"], themes])
+    conclusion = _OWN_LINK.sub(r"\1", shown["conclusion"])
+    fence = Fence([conclusion, themes])
     sources = [CitedSource(hit.memo_id, LABEL_NAMES[hit.label], hit.anchor) for hit in asked.result.hits[:MOST_SOURCES]]
     return AnswerNote(
         path=asked.path,
         link=_obsidian_link(brain, asked.path),
         mode=shown["mode"],
-        conclusion=fence(shown["conclusion"]),
+        conclusion=fence(conclusion),
         themes=fence(themes),
         sources=tuple(sources),
         updated=asked.is_update,

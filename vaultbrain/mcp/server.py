@@ -11,6 +11,7 @@ import asyncio
 import logging
 import signal
 import sys
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from vaultbrain.mcp.paging import compact_json
 from vaultbrain.mcp.results import as_json
 from vaultbrain.mcp.results import schema_of as result_schema
 from vaultbrain.mcp.tools import FETCHING, INSTRUCTIONS, READING, TOOLS, WRITING
+from vaultbrain.sync.report import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -41,6 +43,8 @@ NEWEST_ANSWERS = 10
 ANSWERS_AT = "cflow://answers/"
 #: Seconds between two looks whether a lane is idle.
 _LOOK_S = 30.0
+#: Seconds between two reports of how far a call is.
+_TELL_S = 0.3
 
 _log = logging.getLogger("vaultbrain.mcp")
 
@@ -194,12 +198,19 @@ async def _for_protocol(awaited: Any) -> Any:
 
 
 def _progress_teller(context: Any) -> Progress:
-    """Tells the caller how far a call is, from the lane's thread; costs nothing when it did not ask."""
+    """Tells the caller how far a call is, from the lane's thread, now and then; one that did not ask hears nothing."""
+    if (context.meta or {}).get("progress_token") is None:
+        return no_progress
     loop = asyncio.get_running_loop()
+    last = ("", 0.0)
 
     def tell(stage: str, done: int, total: int) -> None:
-        told = context.session.report_progress(done, total or None, stage)
-        asyncio.run_coroutine_threadsafe(told, loop)
+        nonlocal last
+        now = time.monotonic()
+        if stage == last[0] and now - last[1] < _TELL_S:
+            return
+        last = (stage, now)
+        asyncio.run_coroutine_threadsafe(context.session.report_progress(done, total or None, stage), loop)
 
     return tell
 
