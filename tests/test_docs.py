@@ -24,7 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCED_COMMAND = re.compile(r"^\s*(?:\$ )?(vaultbrain [a-z-].*)$", re.MULTILINE)
 _INLINE_COMMAND = re.compile(r"`(vaultbrain [a-z-][^`\n]*)`")
 #: In the program's own words a command follows "run" or a colon, and ends with its options.
-_SPOKEN_COMMAND = re.compile(r"(?:: |\b[Rr]un |[运執][行] ?)(vaultbrain [a-z]+(?: show)?(?: --[a-z-]+)*)")
+_SPOKEN_COMMAND = re.compile(r"(?:: |\b[Rr]un |[运執][行] ?)(vaultbrain [a-z]+(?: show| install)?(?: --[a-z-]+)*)")
 _FENCE = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)(?:#([^)\s]+))?\)")
 

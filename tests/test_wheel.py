@@ -35,11 +35,12 @@ def run(*command: str, cwd: Path) -> str:
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
-    """Every module, the templates, the lexicon and the language means; no test, no vault, no cache."""
+    """Every module, the templates, the lexicon, the language means and the Skill; no test, no vault, no cache."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    kinds = ("*.py", "*.toml", "*.npz", "*.txt")
+    kinds = ("*.py", "*.toml", "*.npz", "*.txt", "*.md", "*.yaml")
     wanted = {path.relative_to(ROOT).as_posix() for kind in kinds for path in PACKAGE.rglob(kind)}
     wanted |= {f"vaultbrain/vault_templates/{path.name}" for path in (ROOT / "vault_templates").glob("*.j2")}
+    assert {"vaultbrain/skill/SKILL.md", "vaultbrain/skill/agents/openai.yaml"} < wanted
     assert {"vaultbrain/retrieve/lexicon.toml", "vaultbrain/index/language_means_e5.npz"} < wanted
     assert {"vaultbrain/vault_templates/memo.md.j2", "vaultbrain/vault_templates/answer.md.j2"} < wanted
     information = {name for name in names if name.split("/")[0].endswith(".dist-info")}

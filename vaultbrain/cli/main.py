@@ -13,7 +13,19 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from vaultbrain.cli import answering, looking, measuring, recalling, searching, service, setting_up, syncing, watching
+from vaultbrain.cli import (
+    agents,
+    answering,
+    looking,
+    measuring,
+    recalling,
+    searching,
+    service,
+    setting_up,
+    skill,
+    syncing,
+    watching,
+)
 from vaultbrain.cli.console import answer, describe_failure, describe_usage_problem, escape_what_cannot_be_shown, say
 from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, VaultbrainError
 from vaultbrain.index.installed import installed_version
@@ -46,7 +58,7 @@ def vaultbrain(
     """Your CFlow or Memos memos in Obsidian, searchable and answering, offline."""
 
 
-for group in (setting_up, syncing, searching, answering, recalling, watching, service, looking, measuring):
+for group in (setting_up, syncing, searching, answering, recalling, watching, service, skill, looking, measuring, agents):
     group.register(app)
 
 

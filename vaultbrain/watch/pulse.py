@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import StateBusy, WatcherRunning
 from vaultbrain.sync.lock import find_holder, owner_path, writing
-from vaultbrain.watch.whole_file import write_whole
+from vaultbrain.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

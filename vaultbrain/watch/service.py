@@ -17,7 +17,7 @@ from vaultbrain.settings import EMBEDDING_KEY_VARIABLE, TOKEN_VARIABLE
 from vaultbrain.watch.launchd import LaunchdAgent
 from vaultbrain.watch.session import MARK, NICE, carried, short_name, watch_words
 from vaultbrain.watch.systemd import SystemdUnit
-from vaultbrain.watch.whole_file import write_whole
+from vaultbrain.whole_file import write_whole
 
 if TYPE_CHECKING:
     from vaultbrain.settings import Settings
