@@ -68,6 +68,16 @@ class ServiceUnavailable(VaultbrainError):
     """The system's service manager cannot be used. Facts: ``reason``, ``next``."""
 
 
+class PortUnavailable(VaultbrainError):
+    """Nothing can be served there. Facts: ``address``, ``reason``."""
+
+
+class HttpTokenUnusable(VaultbrainError):
+    """The token that guards the tools over HTTP. Facts: ``origin`` (file or variable, not the token), ``reason``, ``next``."""
+
+    exit_code = EXIT_USAGE
+
+
 class SourceError(VaultbrainError):
     """Base of everything a source may refuse. Facts always hold ``address`` (never a token)."""
 
@@ -332,6 +342,16 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         f"The background service cannot be set up: {e.fact('reason')}.",
         "Nothing was changed.",
         e.fact("next") or "Run the watcher yourself instead: vaultbrain watch",
+    ),
+    PortUnavailable: lambda e: Explanation(
+        f"Cannot listen on {e.fact('address')} ({e.fact('reason')}).",
+        "Nothing was started; vault and index are unchanged.",
+        "If another program listens there, stop it, or take any free port: vaultbrain mcp --http --port 0",
+    ),
+    HttpTokenUnusable: lambda e: Explanation(
+        f"The token in {e.fact('origin')} cannot be used: {e.fact('reason')}.",
+        "Nothing was started; vault and index are unchanged.",
+        e.fact("next") or "Put a long random token there, or take it away: then vaultbrain mcp --http makes one and keeps it.",
     ),
     NoteUnreadable: lambda e: Explanation(
         f"{e.fact('path')} cannot be read: {e.fact('reason')}.",
