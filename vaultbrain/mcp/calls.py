@@ -6,6 +6,7 @@ much as the bytes allow. Text of memos leaves here only between the marks of ``m
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from vaultbrain.errors import Interrupted, StateBusy
+from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy, UsageProblem
 from vaultbrain.mcp.fence import Fence
 from vaultbrain.mcp.paging import Place, digest_of, fitting_items, read_cursor, size_of, write_cursor
 from vaultbrain.mcp.results import (
@@ -52,6 +53,11 @@ MOST_MATCHED, MOST_COPIES, MOST_REMARKS, REMARK_CHARS = 3, 3, 8, 160
 TOLD_VALUE = 0.3
 #: Bytes kept free for what a result gets when its items are chosen: the cursor, and how many are left.
 _MARGIN_BYTES = 64
+#: One part in so many of the bytes of a result may go to remarks on a search, to tags, twice that to ids that nobody has; and of
+#: so many bytes each is a character of one remark.
+_ASIDE_SHARE, _REMARK_SHARE = 4, 32
+#: Characters behind a cut that decide where it may be: what is not cut is shorter (``retrieve.excerpt``).
+_BEHIND_CUT_CHARS = 700
 #: Seconds after which a sync stops at its next safe point and says how to go on: clients give up on a call after a minute.
 SYNC_PATIENCE_S = 40.0
 #: Memos that were held back and are named.
@@ -82,18 +88,30 @@ def _search(brain: Brain, values: Mapping[str, Any], channel: str, digest: str) 
     hits = result.hits[place.items :]
     memos = brain.memos([hit.memo_id for hit in hits])
     previews = [_preview(hit, memos[hit.memo_id].content if hit.memo_id in memos else hit.excerpt) for hit in hits]
-    fence = Fence(text for hit, preview in zip(hits, previews, strict=True) for text in (preview.text, hit.summary, hit.note))
+    shown = list(zip(hits, previews, strict=True))
+    fence = Fence(text for hit, preview in shown for text in (preview.text, hit.summary, hit.source, hit.note))
     pattern = _address_pattern(hits)
-    found = [_found(brain, hit, preview, fence, pattern) for hit, preview in zip(hits, previews, strict=True)]
+    found = [_found(brain, hit, preview, fence, pattern) for hit, preview in shown]
     queries = values["queries"] if not place.items else ()
     page = SearchPage(
         hits=(),
-        coverage=_searched(result.coverage, queries, [hit.memo_id for hit in result.nearest]),
+        coverage=_leaner(_searched(result.coverage, queries, [hit.memo_id for hit in result.nearest]), values["max_bytes"]),
         left=max(0, result.coverage.found - place.items),
         memo_url=pattern,
         fence=fence.rule if hits else "",
     )
     return _filled(page, found, place, digest, values["max_bytes"])
+
+
+def _leaner(coverage: Searched, max_bytes: int) -> Searched:
+    """The same with remarks that leave room for memos: what was not searched goes first, words that stand nowhere last."""
+    room = max_bytes // _ASIDE_SHARE
+    kept: dict[str, Any] = {}
+    for name in ("not_searched", "filters", "without_memo"):
+        texts = _remarks(getattr(coverage, name), min(REMARK_CHARS, max_bytes // _REMARK_SHARE))
+        kept[name] = texts[: fitting_items(texts, room)]
+        room -= size_of(kept[name])
+    return replace(coverage, **kept)
 
 
 def _filled(page: SearchPage, found: Sequence[FoundMemo], place: Place, digest: str, max_bytes: int) -> SearchPage:
@@ -117,11 +135,11 @@ def _cut_to(hit: FoundMemo, room: int) -> FoundMemo:
 
 def _fitting(text: str, room: int) -> int:
     """How many characters of the text have room in so many bytes of JSON, cut between words."""
-    low, high = 0, len(text)
+    low, high = 0, max(0, min(len(text), room))
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if size_of(text[:middle]) - 2 <= room else (low, middle - 1)
-    return cut_between_words(text, low)
+    return cut_between_words(text[: low + _BEHIND_CUT_CHARS], low)
 
 
 def _preview(hit: Hit, content: str) -> Preview:
@@ -133,9 +151,15 @@ def _preview(hit: Hit, content: str) -> Preview:
 
 
 def _address_pattern(hits: Sequence[Hit]) -> str:
-    """What most addresses are with the memo's id in place of ``*``; empty when they hold no id."""
-    patterns = Counter(f"{hit.url.removesuffix(hit.memo_id)}*" for hit in hits if hit.url.endswith(hit.memo_id))
-    return min(patterns, key=lambda pattern: (-patterns[pattern], pattern), default="")
+    """The beginning that most addresses share, with ``*`` for the rest: a memo's id, or what its server calls it."""
+    beginnings = Counter(f"{hit.url.rpartition('/')[0]}/*" for hit in hits if "/" in hit.url)
+    return min(beginnings, key=lambda pattern: (-beginnings[pattern], pattern), default="")
+
+
+def _rest_of_address(hit: Hit, pattern: str) -> str:
+    """What stands for ``*``, or the whole address when it does not begin so; empty when it is the memo's id."""
+    rest = hit.url.removeprefix(pattern.removesuffix("*"))
+    return "" if rest == hit.memo_id and pattern else rest
 
 
 def _found(brain: Brain, hit: Hit, preview: Preview, fence: Fence, pattern: str) -> FoundMemo:
@@ -148,9 +172,9 @@ def _found(brain: Brain, hit: Hit, preview: Preview, fence: Fence, pattern: str)
         created=brain.local_time(hit.created)[:10],
         matched=tuple(dict.fromkeys(word.lstrip("#") for word in hit.matched))[:MOST_MATCHED],
         whole=preview.is_whole,
-        url="" if pattern and hit.url == pattern.replace("*", hit.memo_id) else hit.url,
+        url=_rest_of_address(hit, pattern),
         summary="" if preview.is_whole or hit.summary in preview.text else fence(hit.summary),
-        source="" if hit.source == hit.url or hit.source in preview.text else hit.source,
+        source="" if hit.source == hit.url or hit.source in preview.text else fence(hit.source),
         value=round(hit.value, 1) if hit.value >= TOLD_VALUE else 0.0,
         gives=", ".join(hit.gives) if hit.value >= TOLD_VALUE else "",
         copies=hit.copies[:MOST_COPIES],
@@ -181,8 +205,8 @@ def _searched(coverage: Coverage, queries: Sequence[str] = (), nearest: Sequence
     )
 
 
-def _remarks(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(text if len(text) <= REMARK_CHARS else f"{text[:REMARK_CHARS]}…" for text in texts[:MOST_REMARKS])
+def _remarks(texts: Sequence[str], most_chars: int = REMARK_CHARS) -> tuple[str, ...]:
+    return tuple(text if len(text) <= most_chars else f"{text[:most_chars].rstrip('…')}…" for text in texts[:MOST_REMARKS])
 
 
 # whole memos
@@ -202,7 +226,9 @@ def get_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> MemoPage: 
         _whole_memo(brain, item, text, fence, is_all=bool(number or not place.chars))
         for number, (item, text) in enumerate(zip(waiting, texts, strict=True))
     ]
-    page = MemoPage((), len(waiting), fetched.missing, fence=fence.rule if waiting else "")
+    aside = values["max_bytes"] // _ASIDE_SHARE
+    missing = fetched.missing[: fitting_items(fetched.missing, 2 * aside)]
+    page = MemoPage((), len(waiting), missing, fence=fence.rule if waiting else "")
     room = values["max_bytes"] - size_of(as_json(page)) - _MARGIN_BYTES
     count = fitting_items([as_json(memo) for memo in whole], room)
     if count or not whole:
@@ -210,6 +236,8 @@ def get_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> MemoPage: 
         cursor = write_cursor(Place(place.items + count), digest) if left else ""
         return replace(page, memos=tuple(whole[:count]), left=left, cursor=cursor)
     bare = replace(whole[0], text=fence("…"), whole=False)
+    if size_of(bare.tags) > aside:
+        bare = replace(bare, tags="")
     shown = max(1, _fitting(texts[0], room - size_of(as_json(bare))))
     part = replace(bare, text=fence(f"{texts[0][:shown]}…"))
     return replace(page, memos=(part,), cursor=write_cursor(Place(place.items, place.chars + shown), digest))
@@ -267,8 +295,8 @@ def sync_if_needed(brain: Brain, values: Mapping[str, Any], work: Work) -> SyncO
     try:
         report = brain.sync(progress=work.progress, should_stop=lambda: work.should_stop() or time.monotonic() > patience)
     except Interrupted as stopped:
-        notices = _remarks(list(stopped.facts.get("notices") or ()))
-        return SyncOutcome(ran=True, finished=False, age_s=brain.status()["age_s"], notices=notices, next=_GO_ON)
+        told = _fenced_remarks(list(stopped.facts.get("notices") or ()))
+        return SyncOutcome(ran=True, finished=False, age_s=brain.status()["age_s"], next=_GO_ON, **told)
     except StateBusy:
         return SyncOutcome(ran=False, finished=False, age_s=before["age_s"], next=_ANOTHER_SYNCS)
     counts = {name: getattr(report, name) for name in ("created", "updated", "deleted", "conflicts", "chunks_embedded")}
@@ -279,9 +307,16 @@ def sync_if_needed(brain: Brain, values: Mapping[str, Any], work: Work) -> SyncO
         **counts,
         withheld=report.withheld,
         failed=len(report.failed),
-        notices=_remarks(report.notices),
         next=_CONFIRM if report.withheld else "",
+        **_fenced_remarks(report.notices),
     )
+
+
+def _fenced_remarks(notices: Sequence[str]) -> dict[str, Any]:
+    """They name notes, and a note's name begins with what its memo says."""
+    told = _remarks(notices)
+    fence = Fence(told)
+    return {"notices": tuple(map(fence, told)), "fence": fence.rule if told else ""}
 
 
 _GO_ON = "Call auto_sync_if_needed again: it goes on where it stopped. Searches answer meanwhile from what there is."
@@ -293,18 +328,26 @@ _CONFIRM = "Deletions were withheld because they are many. A person has to look 
 
 
 def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerNote:  # noqa: ARG001
-    asked = brain.ask(
-        values["question"],
-        mode=values["mode"],
-        variants=values["variants"],
-        passage=values["passage"],
-        writes=not values["dry_run"],
-    )
+    try:
+        asked = brain.ask(
+            values["question"],
+            mode=values["mode"],
+            variants=values["variants"],
+            passage=values["passage"],
+            writes=not values["dry_run"],
+        )
+    except NoteBeingEdited as error:
+        wait_s = math.ceil(brain.wait_s(error.fact("path"))) or 1
+        raise UsageProblem(
+            what=f"{error.fact('path')} was changed a moment ago: somebody may be writing in it.",
+            next=f"Call ask_cflow_note again in {wait_s} seconds.",
+        ) from error
     shown = asked.as_json
     names = [f"{theme['name']} ({len(theme['memo_ids'])})" for theme in shown["themes"][:MOST_THEMES]]
     themes = "; ".join(names)
     conclusion = _OWN_LINK.sub(r"\1", shown["conclusion"])
-    fence = Fence([conclusion, themes])
+    notices = _remarks([*asked.notices, *filter(None, [asked.writer_failed])])
+    fence = Fence([conclusion, themes, *notices])
     sources = [CitedSource(hit.memo_id, LABEL_NAMES[hit.label], hit.anchor) for hit in asked.result.hits[:MOST_SOURCES]]
     return AnswerNote(
         path=asked.path,
@@ -315,7 +358,7 @@ def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerN
         sources=tuple(sources),
         updated=asked.is_update,
         coverage=_searched(asked.result.coverage, nearest=[hit.memo_id for hit in asked.result.nearest]),
-        notices=_remarks([*asked.notices, *filter(None, [asked.writer_failed])]),
+        notices=tuple(map(fence, notices)),
         fence=fence.rule,
     )
 
@@ -332,7 +375,7 @@ def recall_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> Recolle
     found = brain.recall(text, semantic=values["semantic"], mentioned=values["already_mentioned"])
     language = brain.spoken_language(text)
     mentions = [mention_of(verdict, found.kinds, language) for verdict in found.shown]
-    fence = Fence(part for mention in mentions for part in (mention.title, mention.summary, mention.note))
+    fence = Fence(part for mention in mentions for part in (mention.title, mention.summary, mention.link, mention.note))
     labels = {verdict.candidate.memo.id: LABEL_NAMES[verdict.candidate.label] for verdict in found.shown}
     held = [verdict for verdict in found.verdicts if not verdict.shown][:MOST_HELD]
     return Recollection(
@@ -344,7 +387,7 @@ def recall_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> Recolle
                 title=fence(mention.title),
                 summary=fence(mention.summary),
                 why=mention.relevance,
-                link=mention.link,
+                link=fence(mention.link),
                 note=fence(_link_target(mention.note, mention.memo_id)),
                 anchor=mention.anchor,
                 label=labels[mention.memo_id],

@@ -23,9 +23,9 @@ class FoundMemo:
     created: Annotated[str, "Its day."]
     matched: Annotated[tuple[str, ...], "Words that stand in it; none: found by meaning alone."] = ()
     whole: Annotated[bool, "False: text is not all of it; get_cflow_note has the rest."] = True
-    url: Annotated[str, "Its address on the server, where memo_url does not tell it."] = ""
+    url: Annotated[str, "What stands for * in memo_url, where that is not memo_id; or a whole address."] = ""
     summary: Annotated[str, "Fenced: one sentence of it, where it does not stand in text."] = ""
-    source: Annotated[str, "The first link in it that leads away, where it does not stand in text."] = ""
+    source: Annotated[str, "Fenced: the first link in it that leads away, where it does not stand in text."] = ""
     value: Annotated[float, "0-1: how actionable, specific and sourced it is; left out below 0.3."] = 0.0
     gives: Annotated[str, "What it offers: steps, commands, list, case, numbers, advice, link."] = ""
     copies: Annotated[tuple[str, ...], "Memos that say the same."] = ()
@@ -50,7 +50,7 @@ class SearchPage:
     hits: Annotated[tuple[FoundMemo, ...], "Best first."]
     coverage: Searched
     left: Annotated[int, "Memos that were found and come after this page."]
-    memo_url: Annotated[str, "A memo's address on the server, with its id in place of *."] = ""
+    memo_url: Annotated[str, "A memo's address on the server, with its url in place of *, or its memo_id where it has none."] = ""
     cursor: Annotated[str, "Give it back with the same arguments for the next page; absent at the end."] = ""
     fence: Annotated[str, "How text of memos is marked off in this result."] = ""
 
@@ -109,8 +109,9 @@ class SyncOutcome:
     conflicts: int = 0
     failed: int = 0
     chunks_embedded: int = 0
-    notices: Annotated[tuple[str, ...], "What a person should know."] = ()
+    notices: Annotated[tuple[str, ...], "Fenced: what a person should know; they name notes."] = ()
     next: Annotated[str, "What to do, when something is to be done."] = ""
+    fence: Annotated[str, "How names of notes are marked off in this result."] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class AnswerNote:
     sources: tuple[CitedSource, ...]
     updated: Annotated[bool, "The question had a note, which was brought up to date."]
     coverage: Searched
-    notices: tuple[str, ...] = ()
+    notices: Annotated[tuple[str, ...], "Fenced: what a person should know; they name notes."] = ()
     fence: str = ""
 
 
@@ -140,7 +141,7 @@ class Mention:
     title: Annotated[str, "Fenced."]
     summary: Annotated[str, "Fenced: one sentence of the memo."]
     why: Annotated[str, "Why it helps now, in the language of the conversation."]
-    link: Annotated[str, "Where it comes from, or the memo's own address."]
+    link: Annotated[str, "Fenced: where it comes from, or the memo's own address."]
     note: Annotated[str, "Fenced: its note; link to the block as [[note#^anchor]]."]
     anchor: str
     label: str
