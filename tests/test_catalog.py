@@ -267,6 +267,7 @@ def test_format_1_is_brought_up_to_date(old_file: Path, catalog: Catalog) -> Non
         assert upgraded.memo_marks() == catalog.memo_marks()
         assert upgraded.match_keywords('"art"', (1.0, 1.0, 1.0), 5) == catalog.match_keywords('"art"', (1.0, 1.0, 1.0), 5)
         assert upgraded.memos_containing("影", 10) == ["6", "3", "1"]
+        assert sorted(upgraded.gists.missing(1)) == sorted(upgraded.memo_marks())
     assert format_of(old_file) == (SCHEMA_VERSION, ["memo_facts", "texts"])
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultbrain.gist.gist import gist_of
 from vaultbrain.memo import Memo, tags_of
 from vaultbrain.recall.judge import (
     KINDS,
@@ -33,7 +34,8 @@ def memo(content: str, memo_id: str = "7") -> Memo:
 
 
 def strong(content: str = BREAD, memo_id: str = "7", rank: int = 0, **others: object) -> Candidate:
-    found = Candidate(memo(content, memo_id), "强", 0.6, 0.48, f"Memos/{memo_id}.md", f"m{memo_id}-1", ("酸面包",), rank)
+    kept = memo(content, memo_id)
+    found = Candidate(kept, gist_of(kept), "强", 0.6, 0.48, f"Memos/{memo_id}.md", f"m{memo_id}-1", ("酸面包",), rank)
     return replace(found, **others)  # type: ignore[arg-type]
 
 
@@ -290,8 +292,9 @@ def test_latin_words_are_named_as_the_text_has_them() -> None:
 
 
 CANDIDATES = st.builds(
-    Candidate,
-    memo=st.builds(memo, st.sampled_from([BREAD, OVEN, "酸面包", "", "#厨房", "a b c"]), st.sampled_from(["1", "2", "3"])),
+    strong,
+    st.sampled_from([BREAD, OVEN, "酸面包", "", "#厨房", "a b c"]),
+    st.sampled_from(["1", "2", "3"]),
     label=st.sampled_from(["强", "相关", "弱", "排除"]),
     score=st.floats(0, 1),
     cosine=st.none() | st.floats(-1, 1),

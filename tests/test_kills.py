@@ -183,7 +183,7 @@ def assert_agreement(home: Home, memos: Sequence[Wire], brain: Brain) -> None:
     assert (status["vector_store"], status["chunks"]) == ("clean", status["chunks_with_vector"])
     manifest = brain.manifest()
     assert Counter(entry["memo_id"] for entry in manifest) == Counter(list(expected))
-    for table in ("memos", "chunked", "notes", "keywords"):
+    for table in ("memos", "chunked", "notes", "keywords", "gists"):
         assert rows(home, f"SELECT count(*) FROM {table}") == [(len(expected),)], table
     assert {memo_id for (memo_id,) in rows(home, "SELECT memo_id FROM notes")} == set(expected)
     assert rows(home, "SELECT text_hash FROM vectors EXCEPT SELECT text_hash FROM chunks") == []

@@ -10,6 +10,7 @@ from cflow_server import wire_memo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultbrain.gist.gist import gist_of
 from vaultbrain.memo import Memo
 from vaultbrain.recall.areas import Areas
 from vaultbrain.recall.judge import SMALLEST_CORPUS, Situation
@@ -19,6 +20,8 @@ from vaultbrain.retrieve.query import read_query
 from vaultbrain.retrieve.search import Hit, SearchResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cflow_server import CFlowServer
     from conftest import Home
 
@@ -51,6 +54,7 @@ class Catalogue:
             has_vectors=True,
             containing=lambda _: (),
             memos=lambda ids: {n: self._memo(n) for n in ids if n in self.contents},
+            gists=lambda memos: {memo.id: gist_of(memo) for memo in memos},
             note_of=lambda _: "",
             areas=Areas(),
             is_word=None,
@@ -62,8 +66,11 @@ class Catalogue:
     def _memo(self, memo_id: str) -> Memo:
         return Memo(id=memo_id, content=self.contents[memo_id], created=0, updated=0, visibility="PRIVATE", url="")
 
-    def _search(self, text: str, top_k: int) -> SearchResult:
-        self.asked.append(text)
+    def _search(self, texts: Sequence[str], top_k: int) -> list[SearchResult]:
+        self.asked += texts
+        return [self._found(text, top_k) for text in texts]
+
+    def _found(self, text: str, top_k: int) -> SearchResult:
         found = self.hits["need" if text == need_of(NEED) else "query"][:top_k]
         hits = tuple(Hit(n, "强", score, "", self.contents[n], "", "", "", (), (), 0, cosine) for n, score, cosine in found)
         return SearchResult(read_query(text), hits, Coverage(100, 100, 100, 100, "", ""))

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from vaultbrain.gist.gist import gist_of
 from vaultbrain.memo import Memo
 from vaultbrain.recall.formats import FORMATS, MAX_MEMO_CHARS, as_json, chat, markdown, prompt, render
 from vaultbrain.recall.gate import Decision
@@ -19,9 +20,14 @@ JAR = "腌萝卜的罐子：实测 2 升的陶罐最好，玻璃罐三周以后�
 
 
 def found(*contents: str) -> Recalled:
+    memos = [
+        Memo(id=str(n), content=content, created=0, updated=0, visibility="PRIVATE", url=f"http://memos.test/m/{n}")
+        for n, content in enumerate(contents, 1)
+    ]
     candidates = [
         Candidate(
-            Memo(id=str(n), content=content, created=0, updated=0, visibility="PRIVATE", url=f"http://memos.test/m/{n}"),
+            memo,
+            gist_of(memo),
             "强",
             round(0.7 - n / 100, 2),
             0.6,
@@ -29,7 +35,7 @@ def found(*contents: str) -> Recalled:
             f"m{n}-1" if n == 1 else "",
             rank=n,
         )
-        for n, content in enumerate(contents, 1)
+        for n, memo in enumerate(memos, 1)
     ]
     verdicts = judge(candidates, Situation(TEXT, corpus_size=50, query=("腌萝卜", "做法")))
     return Recalled(Decision(recall=True, reasons=("asks for a way of doing",)), "腌萝卜 做法", asked_kinds(TEXT), verdicts)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.obsidian import Vault
+from vaultbrain.gist.gist import gist_of
 from vaultbrain.memo import Memo
 from vaultbrain.recall.judge import Candidate, Situation, asked_kinds, judge
 from vaultbrain.recall.note import (
@@ -82,7 +83,9 @@ def test_a_mention_says_where_it_comes_from() -> None:
 
 def mention(content: str, text: str = "腌萝卜怎么做", language: str = "zh-Hans") -> Mention:
     memo = Memo(id="7", content=content, created=0, updated=0, visibility="PRIVATE", url="http://memos.test/m/7")
-    found = judge([Candidate(memo, "强", 0.6, 0.5, "Memos/7.md", "m7-1")], Situation(text, corpus_size=50, query=("腌萝卜",)))
+    found = judge(
+        [Candidate(memo, gist_of(memo), "强", 0.6, 0.5, "Memos/7.md", "m7-1")], Situation(text, corpus_size=50, query=("腌萝卜",))
+    )
     return mention_of(found[0], asked_kinds(text), language)
 
 
@@ -106,7 +109,7 @@ def test_two_things_are_compared() -> None:
         id="7", content="电磁炉和燃气灶：烧一升水，前者 4 分钟，后者 6 分钟。", created=0, updated=0, visibility="PRIVATE", url=""
     )
     text = "电磁炉和燃气灶哪个好"
-    found = judge([Candidate(memo, "强", 0.6, 0.5)], Situation(text, corpus_size=50, query=("电磁炉", "燃气灶")))
+    found = judge([Candidate(memo, gist_of(memo), "强", 0.6, 0.5)], Situation(text, corpus_size=50, query=("电磁炉", "燃气灶")))
     assert mention_of(found[0], asked_kinds(text), "zh-Hans").relevance.startswith("你正在比较电磁炉和燃气灶，")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from vaultbrain.errors import EmbeddingUnavailable, UsageProblem
 from vaultbrain.retrieve.expand import MAX_VARIANTS, Sources, expand
 from vaultbrain.retrieve.lexicon import load_lexicon
 from vaultbrain.retrieve.query import language_of, read_query
+from vaultbrain.retrieve.search import search_together
 
 if TYPE_CHECKING:
     from cflow_server import CFlowServer
@@ -219,3 +221,47 @@ def test_expansion_puts_the_persons_words_first_and_repeats_none() -> None:
     assert len(texts) == len(set(texts)) <= MAX_VARIANTS
     assert {"电影", "movie", "#观影", "#片单"} <= set(texts)
     assert all(v.weight < variants[0].weight and v.reason for v in variants[1:])
+
+
+# several texts at once
+
+
+def test_texts_that_are_searched_together_cost_one_call_of_the_model(searched: Home) -> None:
+    """Each gets what it gets alone, to the last digit; its hits are cited when somebody asks for it."""
+    texts = ["观影", "backup strategy", "观影"]
+    model = TinyEmbedder(dimension=64)
+    brain = searched.brain(model)
+    with searched.catalog() as catalog:
+        together = search_together(brain._search_parts(catalog), texts)
+        assert model.calls == 1
+        for text, result in zip(texts, together, strict=True):
+            assert [hit.excerpt for hit in result.hits] == [""] * len(result.hits)
+            alone = searched.brain().search(text)
+            assert tuple(map(result.cite, result.hits)) == alone.hits
+            assert result.as_json()["coverage"] == alone.as_json()["coverage"]
+
+
+def test_without_a_model_texts_that_are_searched_together_are_answered_by_words(searched: Home) -> None:
+    """The model is tried once for all of them; each coverage says why."""
+    tried: list[int] = []
+
+    def open_embedder() -> TinyEmbedder:
+        tried.append(1)
+        raise EmbeddingUnavailable(embedding="tiny", reason="file is missing")
+
+    with searched.catalog() as catalog:
+        parts = replace(searched.brain()._search_parts(catalog), open_embedder=open_embedder)
+        results = search_together(parts, ["观影", "backup strategy"])
+    assert len(tried) == 1
+    assert [result.hits[0].memo_id for result in results] == ["1", "4"]
+    assert [[s.reason for s in result.coverage.degraded] for result in results] == [["file is missing"]] * 2
+
+
+def test_the_next_page_needs_no_model(searched: Home) -> None:
+    """What was asked a moment ago is not embedded again, and gives the same scores."""
+    model = TinyEmbedder(dimension=64)
+    brain = searched.brain(model)
+    first, calls = brain.search("观影", top_k=1), model.calls
+    again = brain.search("观影", top_k=2)
+    assert model.calls == calls > 0
+    assert again.hits[0] == first.hits[0]

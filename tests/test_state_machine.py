@@ -38,12 +38,14 @@ from obsidian import Vault, hash_tree
 from tiny_embedder import TinyEmbedder
 
 from vaultbrain.errors import EmbeddingUnavailable, SourceError, VaultbrainError, VaultGone, VectorStoreFailed
+from vaultbrain.gist.gist import RULES_VERSION, gist_of
 from vaultbrain.index.catalog import Catalog
 from vaultbrain.index.tokens import keyword_entry
 from vaultbrain.index.vectors import ChromaCollection, IndexNotUsable, VectorIndex
 from vaultbrain.memo import clean_text
 from vaultbrain.sources import http
 from vaultbrain.sources.wire import read_memo
+from vaultbrain.sync.mirror import shown_gist
 from vaultbrain.sync.sync import SyncOptions
 from vaultbrain.vault.markdown import neutralise, normalise, strip_anchors
 from vaultbrain.vault.memo_note import memo_properties, note_tags
@@ -896,9 +898,10 @@ class SyncMachine(RuleBasedStateMachine):
             assert not missing, (memo.id, missing, parts.region)
         if parts.front is None:
             return
-        properties = memo_properties(memo, UTC)
+        properties = memo_properties(memo, shown_gist(gist_of(memo)), UTC)
         ours = emit_properties({key: value for key, value in properties.items() if key.startswith("vb_")})
-        assert sorted(ours) == sorted(line.rstrip("\r") for line in parts.front if line.startswith("vb_")), memo.id
+        standing = [line.rstrip("\r") for entry in parts.entries if entry[0].startswith("vb_") for line in entry]
+        assert sorted(ours) == sorted(standing), memo.id
         aliases = properties.get("aliases", [])
         assert isinstance(aliases, list)
         for key, wanted_ours in (("tags", note_tags(memo.tags)), ("aliases", aliases)):
@@ -924,6 +927,8 @@ class SyncMachine(RuleBasedStateMachine):
             words = {memo_id: tuple(fields) for memo_id, *fields in rows}
             entries = {memo_id: keyword_entry(memo) for memo_id, memo in memos.items()}
             assert words == {memo_id: (entry.title, entry.tags, entry.body) for memo_id, entry in entries.items()}
+            assert catalog.gists.load(memos, RULES_VERSION) == {memo_id: gist_of(memo) for memo_id, memo in memos.items()}
+            assert catalog._db.execute("SELECT count(*) FROM gists").fetchone() == (len(memos),)
             chunks = {chunk_id for (chunk_id,) in catalog._db.execute("SELECT chunk_id FROM chunks")}
             assert not catalog.count_stale_vectors()
             is_told = bool(catalog.dimension(TinyEmbedder.fingerprint))  # without a vector there is no store to tell

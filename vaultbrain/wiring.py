@@ -11,12 +11,13 @@ import hashlib
 import json
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, SourceError, UsageProblem, VaultNotFound, WriteFailed
+from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, UsageProblem, VaultNotFound, WriteFailed
+from vaultbrain.gist.stored import fill_gists
 from vaultbrain.index.answers import STALE, WAITING_LINKS
 from vaultbrain.index.answers import VERSION as ANSWERS_VERSION
 from vaultbrain.index.catalog import Catalog, IndexProfile
@@ -37,6 +38,7 @@ from vaultbrain.sync.sync import SyncOptions, SyncParts, remembered_origin, run_
 from vaultbrain.vault.home_note import TEMPLATE as HOME_TEMPLATE
 from vaultbrain.vault.templates import OVERRIDES_FOLDER, Templates
 from vaultbrain.vault.vault import Vault
+from vaultbrain.wiring_reading import fetch_memos, newest_answers, read_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from vaultbrain.bench.judged import JudgedSet
     from vaultbrain.bench.run import BenchProgress, BenchResult, MeasuredSet
     from vaultbrain.chat import ChatModel
+    from vaultbrain.index.answers import AnswerRow
     from vaultbrain.index.embedding import Embedder
     from vaultbrain.index.recalls import LoggedCandidate
     from vaultbrain.index.vectors import VectorStore
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
     from vaultbrain.views import ViewParts
     from vaultbrain.wiring_answers import AnswerWiring
     from vaultbrain.wiring_inbox import InboxWiring
+    from vaultbrain.wiring_reading import Fetched, FetchedMemo
     from vaultbrain.wiring_recall import RecallOutcome, RecallWiring
 
 CATALOG = "catalog.sqlite3"
@@ -74,7 +78,7 @@ _CHROMA = "chroma"
 #: An empty file whose time of change says when a whole listing was last compared. Its time moves, its bytes never do.
 _CHECKED = "checked"
 #: What the Home note and the base were last made from; the number counts up when they are to be made anew for a reason of ours.
-_VIEWED, _VIEWS_RULES = "views_made_from", 1
+_VIEWED, _VIEWS_RULES = "views_made_from", 2
 #: What all answers were last compared with (``_answers_rest_on``), and the version of the memos in which each question was last
 #: searched for new ones.
 _AGED, _SEARCHED = "answers_aged", "answers_searched"
@@ -89,6 +93,8 @@ _SPARE_S, _BACKGROUND_TIMEOUT_S, _BACKGROUND_LOCK_S = 30.0, 8, 1
 #: Readers hold Chroma's lock for milliseconds and only one sync writes at a time; when it is busy for longer, comparing every
 #: chunk is quicker than waiting.
 _STORE_LOCK_TIMEOUT_S = 2.0
+#: 9999-12-31: what comes later, some servers have it, has no date.
+_LAST_SECOND = 253_402_214_400
 
 
 def _for_background(settings: Settings) -> Settings:
@@ -101,15 +107,6 @@ def _for_background(settings: Settings) -> Settings:
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedMemo:
-    """``came_from`` is ``server``, ``export`` or ``mirror``; ``reason`` says why the mirror had to serve."""
-
-    memo: Memo
-    came_from: str
-    reason: str = ""
 
 
 class Brain:
@@ -247,23 +244,31 @@ class Brain:
 
     def get(self, memo_id: str) -> FetchedMemo:
         """One memo, from the server if it answers. Raises ``MemoNotFound``."""
+        fetched = self.fetch([memo_id])
+        if fetched.memos:
+            return fetched.memos[0]
+        raise fetched.failure or MemoNotFound(memo_id=memo_id, address=self.settings.source)
+
+    # what agents call
+
+    def fetch(self, memo_ids: Sequence[str]) -> Fetched:
+        """Memos as the server has them now, or as mirrored where it does not answer."""
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
-            mirrored = catalog.load_originals([memo_id]).get(memo_id)
-            try:
-                source = self._source(catalog, timeout_s=self.settings.timeout, tries=1)
-                try:
-                    memo = source.fetch_memo(memo_id)
-                finally:
-                    source.close()
-            except SourceError as error:
-                if mirrored is None:
-                    raise
-                return FetchedMemo(mirrored, "mirror", error.fact("reason") or error.fact("detail") or error.fact("status"))
-            if memo:
-                return FetchedMemo(memo, "export" if source.is_export else "server")
-            if mirrored:
-                return FetchedMemo(mirrored, "mirror", "the server no longer has it")
-            raise MemoNotFound(memo_id=memo_id, address=self.settings.source)
+            return fetch_memos(catalog, lambda: self._source(catalog, timeout_s=self.settings.timeout, tries=1), memo_ids)
+
+    def memos(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
+        """Memos of the mirror as they are kept, by id; unknown ones are left out."""
+        with self._synced_catalog() as catalog:
+            return catalog.load_memos(memo_ids)
+
+    def newest_answers(self, limit: int) -> list[AnswerRow]:
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return newest_answers(catalog, limit)
+
+    def read_answer(self, answer_id: str) -> tuple[AnswerRow, str] | None:
+        """The answer with its note as it stands; None when there is none. Raises ``NoteUnreadable``."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return read_answer(catalog, self._vault, answer_id)
 
     # what the watcher and conversations call
 
@@ -292,14 +297,19 @@ class Brain:
         with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
             return self._recall_wiring(catalog).gate(text)
 
-    def recall(self, text: str, *, semantic: bool | None = None) -> Recalled:
+    def recall(self, text: str, *, semantic: bool | None = None, mentioned: Sequence[str] = ()) -> Recalled:
         """At most two memos that are worth a mention in a conversation about ``text``; every candidate with its reasons.
 
-        ``semantic`` None goes by meaning where there are vectors, else by keywords. Changes nothing. Raises ``UsageProblem``
-        before the first sync.
+        ``semantic`` None goes by meaning where there are vectors, else by keywords. ``mentioned`` are ids of memos that the
+        conversation had already. Changes nothing. Raises ``UsageProblem`` before the first sync.
         """
         with self._synced_catalog() as catalog:
-            return self._recall_wiring(catalog).recall(text, semantic=semantic)
+            return self._recall_wiring(catalog).recall(text, semantic=semantic, mentioned=mentioned)
+
+    def spoken_language(self, text: str) -> str:
+        """The language in which something is said to whoever wrote ``text``."""
+        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
+            return self._recall_wiring(catalog).language_of(text)
 
     def recalled_as(self, text: str, form: str, *, semantic: bool | None = None) -> str:
         """As ``recall``, in one of ``recall.formats.FORMATS`` and the language of the text; empty for a silent chat."""
@@ -346,6 +356,11 @@ class Brain:
         if self._store:
             self._store.close()
             self._store = None
+
+    def local_time(self, seconds: float) -> str:
+        """Unix seconds as day and time in the vault's zone: ``2026-01-03 21:04``."""
+        bounded = min(max(seconds, 0), _LAST_SECOND)
+        return datetime.fromtimestamp(bounded, self._zone).strftime("%Y-%m-%d %H:%M")
 
     def own_mark(self, path: str) -> FileMark | None:
         """The file as this brain wrote it last; None when it did not."""
@@ -622,6 +637,7 @@ class Brain:
             mirror.record(MemoPlan((), tuple(memos), (), ()), no_progress)
             mirror.write(NotePlan(tuple(memo.id for memo in memos), (), ()), {}, no_progress, lambda: False)
             mirror.take_in_edits([memo.id for memo in memos])
+            fill_gists(catalog, no_progress, lambda: False)
             Indexer(catalog, self._profile, self._vector_store, self._open_embedder, report).cut_memos(no_progress)
 
     def _search_parts(self, catalog: Catalog) -> SearchParts:
@@ -740,7 +756,7 @@ class Brain:
             seconds = (self.settings.state_folder / _CHECKED).stat().st_mtime
         except OSError:
             return ""
-        return datetime.fromtimestamp(seconds, self._zone).strftime("%Y-%m-%d %H:%M")
+        return self.local_time(seconds)
 
     def _age_s(self) -> float | None:
         try:

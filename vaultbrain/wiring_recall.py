@@ -86,7 +86,9 @@ class RecallWiring:
         return read_gate(self._parts(), text)
 
     def recall(self, text: str, *, semantic: bool | None = None, mentioned: Sequence[str] = ()) -> Recalled:
-        return recall(self._parts(), text, Situation(text=text, mentioned=frozenset(mentioned)), semantic=semantic)
+        situation = Situation(text=text, mentioned=frozenset(mentioned))
+        with self._catalog.snapshot():
+            return recall(self._parts(), text, situation, semantic=semantic)
 
     # while a note is written
 
@@ -103,7 +105,8 @@ class RecallWiring:
             return self._held(path, query, tuple(_SHOWN_WORDS.sub("", reason) for reason in decision.reasons))
         if self._shelf.count_mentions_on(self._today) >= self._settings.recall_per_day:
             return self._held(path, query, (BUDGET_USED,))
-        found = recall(parts, written, self._situation(path, written, note), limit=1)
+        with self._catalog.snapshot():
+            found = recall(parts, written, self._situation(path, written, note), limit=1)
         return self._deliver(path, written, found)
 
     def _deliver(self, path: str, written: str, found: Recalled) -> RecallOutcome:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vaultbrain.bench.measures import DEPTH, MEASURES, interval, mean, percentile, score_ranking
 from vaultbrain.bench.utterances import measure_utterances
 from vaultbrain.errors import Interrupted
+from vaultbrain.gist.stored import fill_gists
 from vaultbrain.index.tokens import cut, keyword_entry, match_phrase
 from vaultbrain.recall.areas import Areas
 from vaultbrain.recall.gate import decide
@@ -228,6 +229,7 @@ def _index(parts: BenchParts, judged: JudgedSet) -> None:
             parts.catalog.write_memo(memo, keyword_entry(memo))
             progress("memos", number, len(judged.memos))
     indexer = _indexer(parts, lambda _: _NoStore())
+    fill_gists(parts.catalog, progress, parts.should_stop)
     indexer.cut_memos(progress)
     if parts.channel == "keyword":
         return

@@ -39,6 +39,7 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No talk on std
 _STAGES = {
     "listing": "Asking the server",
     "memos": "Reading memos",
+    "gists": "Summing up memos",
     "notes": "Writing notes",
     "chunks": "Cutting chunks",
     "vectors": "Computing vectors",

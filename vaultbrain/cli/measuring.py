@@ -32,7 +32,13 @@ INGREDIENTS = (
 )  # fmt: skip
 
 
-_STAGES = {"memos": "documents read", "chunks": "documents cut", "vectors": "vectors", "queries": "queries asked"}
+_STAGES = {
+    "memos": "documents read",
+    "gists": "documents summed up",
+    "chunks": "documents cut",
+    "vectors": "vectors",
+    "queries": "queries asked",
+}
 #: Seconds between two drawings of the line that says how far it is.
 _REDRAW_S = 0.2
 

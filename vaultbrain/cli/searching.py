@@ -8,6 +8,7 @@ import typer
 
 from vaultbrain.cli.console import JsonOption, VariantOption, VaultOption, answer, answer_json, refuse_blank, say
 from vaultbrain.errors import UsageProblem
+from vaultbrain.gist.summary import is_from
 from vaultbrain.retrieve.fusion import LABEL_NAMES
 from vaultbrain.wiring import open_brain
 
@@ -75,8 +76,16 @@ def _shown(result: SearchResult, *, explain: bool) -> list[str]:
         body = "\n".join(f"   {line}" for line in hit.excerpt.split("\n"))
         where = f"   {hit.note}" + (f"#^{hit.anchor}" if hit.anchor else "")
         copies = [f"   the same: {', '.join(f'#{memo_id}' for memo_id in hit.copies)}"] if hit.copies else []
-        shown.append("\n".join([head, body, where, *copies, *(_why(hit) if explain and result.query.topic else [])]))
+        why = _why(hit) if explain and result.query.topic else []
+        shown.append("\n".join([head, body, *shown_gist(hit), where, *copies, *why]))
     return shown + ([_searched(result)] if explain else [])
+
+
+def shown_gist(hit: Hit) -> list[str]:
+    """What the memo says in a sentence, and where it comes from; each only where the excerpt does not show it."""
+    summary = [f"   also: {hit.summary}"] if hit.summary and not is_from(hit.summary, hit.excerpt) else []
+    is_seen = hit.source == hit.url or hit.source in hit.excerpt
+    return summary if is_seen else [*summary, f"   source: {hit.source}"]
 
 
 def _why(hit: Hit) -> list[str]:

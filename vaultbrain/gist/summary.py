@@ -77,6 +77,8 @@ _CODE = re.compile(
 )
 _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()\s]*\)")
 _LINK_END = "。，；：、！？,.;:!?'\"*_~`>]}»”’"
+#: Never stand in an address (RFC 3986, section 2).
+_NO_LINK = re.compile(r"[<>\"]")
 _MARKS = re.compile(r"[*_~`>]")
 _LOCAL_HOST = re.compile(r"(?:^|\.)(?:localhost|local|lan|internal|home)$")
 
@@ -145,7 +147,7 @@ def summary_of(content: str, title: str = "", about: Sequence[str] = ()) -> str:
     if not statements:
         return ""
     best = max(statements, key=lambda s: (_points(s, about), -s.place))
-    return _cut(_with_next(best, statements))
+    return _LOOSE_END.sub("", _cut(_with_next(best, statements)))
 
 
 def is_from(summary: str, passage: str) -> bool:
@@ -328,7 +330,8 @@ def _is_local(host: str) -> bool:
 
 
 def _without_tail(link: str) -> str:
-    """Without the punctuation of the sentence around it, and without a bracket that opened before it."""
+    """Without the tag or quotation that it runs into, the sentence's punctuation, and a bracket that opened before it."""
+    link = _NO_LINK.split(link, maxsplit=1)[0]
     while link and (link[-1] in _LINK_END or (link[-1] == ")" and link.count(")") > link.count("("))):
         link = link[:-1]
     return link

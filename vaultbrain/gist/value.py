@@ -17,10 +17,12 @@ from vaultbrain.memo import without_tags
 from vaultbrain.vault.markdown import ADDRESS, columns, plain_text
 
 if TYPE_CHECKING:
+    from vaultbrain.index.gist import Gist
     from vaultbrain.memo import Memo
 
 #: What a memo can give, in the order in which it is named to a person.
-GIVES = ("steps", "commands", "list", "case", "numbers", "advice", "link")
+LINK = "link"
+GIVES = ("steps", "commands", "list", "case", "numbers", "advice", LINK)
 OPINION = "opinion"
 
 #: What each kind adds to being actionable and to being definite.
@@ -129,6 +131,11 @@ def value_of(memo: Memo) -> Value:
         gives=gives or (OPINION,),
         low=_low(memo, text, gives),
     )
+
+
+def value_in(gist: Gist) -> Value:
+    """What ``value_of`` said of the memo when its gist was made."""
+    return Value(gist.actionable, gist.specific, gist.sourced, gist.gives, gist.low)
 
 
 def _capped(worths: dict[str, float], gives: tuple[str, ...]) -> float:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from vaultbrain.errors import StateUnreadable, WriteFailed
 from vaultbrain.index.answers import SCHEMA as _SCHEMA_3
 from vaultbrain.index.answers import AnswerShelf, count_up
+from vaultbrain.index.gists import SCHEMA as _SCHEMA_5
+from vaultbrain.index.gists import GistShelf
 from vaultbrain.index.inbox import SCHEMA as _INBOX_SCHEMA
 from vaultbrain.index.inbox import InboxShelf
 from vaultbrain.index.recalls import SCHEMA as _RECALL_SCHEMA
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from vaultbrain.index.scope import Scope
     from vaultbrain.index.tokens import KeywordEntry
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE memos (
@@ -176,6 +178,8 @@ class Catalog:
             self._run_statements(_SCHEMA_3)
         if version < 4:
             self._run_statements(_SCHEMA_4)
+        if version < 5:
+            self._run_statements(_SCHEMA_5)
         if version < SCHEMA_VERSION:
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -264,6 +268,10 @@ class Catalog:
     def recalls(self) -> RecallShelf:
         return RecallShelf(self._db)
 
+    @property
+    def gists(self) -> GistShelf:
+        return GistShelf(self._db)
+
     # memos
 
     def memo_marks(self) -> dict[str, MemoMark]:
@@ -344,6 +352,7 @@ class Catalog:
             (memo.id, memo.created, memo_hash, memo.content_hash, _record_of(memo)),
         )
         self._count_up(_MEMOS_VERSION)
+        self._db.execute("DELETE FROM gists WHERE memo_id = ?", (memo.id,))
         (number,) = self._db.execute("SELECT number FROM memos WHERE id = ?", (memo.id,)).fetchone()
         self._db.execute("DELETE FROM keywords WHERE rowid = ?", (number,))
         self._db.execute(
@@ -369,7 +378,7 @@ class Catalog:
         for table, key in (("keywords", "rowid"), ("texts", "number"), ("memo_facts", "number")):
             self._db.execute(f"DELETE FROM {table} WHERE {key} = (SELECT number FROM memos WHERE id = ?)", (memo_id,))
         self.replace_chunks(memo_id, "", [], chunker="")
-        for table in ("chunked", "indexed", "notes", "memo_tags", "relations", "kept", "looked"):
+        for table in ("chunked", "indexed", "notes", "memo_tags", "relations", "kept", "looked", "gists"):
             self._db.execute(f"DELETE FROM {table} WHERE memo_id = ?", (memo_id,))
         self._db.execute("DELETE FROM memos WHERE id = ?", (memo_id,))
         self._db.execute("INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)", (memo_id, title, deleted_at, trash_path))

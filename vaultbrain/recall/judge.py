@@ -16,8 +16,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from vaultbrain.gist.summary import external_link, headline_of, is_from, summary_of
-from vaultbrain.gist.value import OPINION, Value, value_of
+from vaultbrain.gist.summary import is_from, summary_of
+from vaultbrain.gist.value import LINK, OPINION, Value, value_in
 from vaultbrain.index.fold import fold, fold_keeping_offsets
 from vaultbrain.index.tokens import cut, is_cjk
 from vaultbrain.retrieve.fusion import RELATED, STRONG
@@ -26,6 +26,7 @@ from vaultbrain.vault.markdown import ADDRESS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vaultbrain.index.gist import Gist
     from vaultbrain.memo import Memo
 
 #: Memos below which nothing is mentioned: among so few the best match is no match, and the person knows them.
@@ -134,6 +135,7 @@ class Candidate:
     """
 
     memo: Memo
+    gist: Gist
     label: str
     score: float
     cosine: float | None = None
@@ -150,6 +152,11 @@ class Candidate:
         if self.cosine is None:
             return self.score
         return SCORE_SHARE * self.score + COSINE_SHARE * max(self.cosine, 0.0)
+
+    @property
+    def nearness(self) -> float:
+        """What both searches say."""
+        return self.likeness + AGREEMENT_SHARE * self.agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +217,10 @@ def _order(verdict: Verdict) -> tuple[bool, float, int, str]:
 def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
     memo = candidate.memo
     subject = _subject(memo, situation.query)
-    value, title = value_of(memo), headline_of(memo.content)
+    value, title = value_in(candidate.gist), candidate.gist.headline
     use = _use(value, asked_kinds(situation.text, situation.features))
-    nearness = candidate.likeness + AGREEMENT_SHARE * candidate.agreement
-    points = round(nearness + USE_SHARE * use, 4)
-    held = _held(candidate, situation, value) or _too_far(candidate, subject, nearness, situation.liking)
+    points = round(candidate.nearness + USE_SHARE * use, 4)
+    held = _held(candidate, situation, value) or _too_far(candidate, subject, situation.liking)
     if held:
         return Verdict(candidate, False, held, points, value, title, "", _named(subject, situation))
     summary = _summary(candidate, title, tuple(map(fold, subject.words)))
@@ -228,7 +234,8 @@ def _judge_one(candidate: Candidate, situation: Situation) -> Verdict:
 
 def _summary(candidate: Candidate, title: str, about: Sequence[str]) -> str:
     """One sentence of the passage that was found; of the whole memo when that passage says nothing beside its title."""
-    whole, passage = summary_of(candidate.memo.content, title, about=about), candidate.excerpt
+    content, passage = candidate.memo.content, candidate.excerpt
+    whole = summary_of(content, title, about=about) if about else candidate.gist.summary
     if is_from(whole, passage):
         return whole
     return summary_of(f"{title}\n\n{passage}", title, about=about) or whole
@@ -247,10 +254,11 @@ def _named(subject: _Subject, situation: Situation) -> tuple[str, ...]:
     return tuple(named[:_NAMED])
 
 
-def _without_verbs(terms: Sequence[str], text: str) -> list[str]:
+@lru_cache(maxsize=64)
+def _without_verbs(terms: tuple[str, ...], text: str) -> tuple[str, ...]:
     """Without English words that somebody does in the text, or is to do to something."""
     verb = rf"\b(?:{_DOES} {{0}}|to {{0}} {_ARTICLE})\b"
-    return [term for term in terms if not (term.isascii() and re.search(verb.format(re.escape(fold(term))), text))]
+    return tuple(term for term in terms if not (term.isascii() and re.search(verb.format(re.escape(fold(term))), text)))
 
 
 def _beside_others(verdict: Verdict, shown: Sequence[Verdict], told: Sequence[Verdict], limit: int) -> str:
@@ -285,17 +293,17 @@ def _held(candidate: Candidate, situation: Situation, value: Value) -> tuple[str
         ("linked in the note already", memo.id in situation.linked),
         (_MENTIONED, memo.id in situation.mentioned),
         (value.low, bool(value.low)),
-        ("says nothing new", _is_said_already(memo, situation)),
+        ("says nothing new", _is_said_already(candidate, situation)),
     )
     return tuple(reason for reason, is_met in checks if is_met)
 
 
-def _is_said_already(memo: Memo, situation: Situation) -> bool:
+def _is_said_already(candidate: Candidate, situation: Situation) -> bool:
     """Whether most of the memo stands in the note, or the text was taken from the memo, or they share the link."""
     written = f"{situation.text}\n{situation.note}"
-    theirs, ours = _runs(memo.content), _runs(situation.text)
+    theirs, ours = _runs(candidate.memo.content), _runs(situation.text)
     is_copied = len(ours) >= _LEAST_COPIED_RUNS and _share(ours, theirs) >= _COPIED
-    link = external_link(memo)
+    link = candidate.gist.source if LINK in candidate.gist.gives else ""
     return _share(theirs, _runs(written)) >= _SAID_ALREADY or is_copied or bool(link and link in written)
 
 
@@ -338,25 +346,39 @@ def _subject(memo: Memo, query: Sequence[str]) -> _Subject:
     terms = subject_terms(query)
     if not terms:
         return _Subject(0.0, ())
-    paragraphs = [frozenset(cut(fold(part))) for part in re.split(r"\n\s*\n", memo.content)]
+    paragraphs = _paragraphs(memo.content)
     best = max(([_stands(term, words) for term in terms] for words in paragraphs), key=sum)
     return _Subject(sum(best) / len(terms), tuple(term for term, share in zip(terms, best, strict=True) if share == 1))
 
 
+@lru_cache(maxsize=64)
+def _paragraphs(content: str) -> tuple[frozenset[str], ...]:
+    """The words of each."""
+    return tuple(frozenset(cut(fold(part))) for part in re.split(r"\n\s*\n", content))
+
+
+@lru_cache(maxsize=64)
+def _tokens(term: str) -> tuple[str, ...]:
+    return tuple(cut(fold(term)))
+
+
 def _stands(term: str, words: frozenset[str]) -> float:
-    tokens = cut(fold(term))
+    tokens = _tokens(term)
     return sum(token in words for token in tokens) / len(tokens) if tokens else 0.0
 
 
-def _too_far(candidate: Candidate, subject: _Subject, nearness: float, liking: Mapping[str, float]) -> tuple[str, ...]:
+def is_near(candidate: Candidate, liking: Mapping[str, float]) -> bool:
+    """Without which it is not mentioned, whatever else speaks for it."""
+    bar = BAR_OF_WORDS if candidate.cosine is None else BAR
+    return candidate.label in (STRONG, RELATED) and candidate.nearness >= bar - _liked(candidate.memo, liking)
+
+
+def _too_far(candidate: Candidate, subject: _Subject, liking: Mapping[str, float]) -> tuple[str, ...]:
     if candidate.label not in (STRONG, RELATED):
         return (f"not near enough: {candidate.label}",)
     if candidate.cosine is None and subject.share < LEAST_SUBJECT_OF_WORDS:
         return ("about something else",)
-    bar = BAR_OF_WORDS if candidate.cosine is None else BAR
-    if nearness < bar - _liked(candidate.memo, liking):
-        return (f"not near enough: {candidate.label} {nearness:.2f}",)
-    return ()
+    return () if is_near(candidate, liking) else (f"not near enough: {candidate.label} {candidate.nearness:.2f}",)
 
 
 def _liked(memo: Memo, liking: Mapping[str, float]) -> float:
@@ -370,10 +392,15 @@ def _liked(memo: Memo, liking: Mapping[str, float]) -> float:
 
 def asked_kinds(text: str, features: Sequence[str] = ()) -> tuple[str, ...]:
     """What the text asks for, of ``KINDS``, the most telling first; what the gate saw counts, and what the text says."""
-    folded = ADDRESS.sub(" ", fold(text))
     seen = {_GATE_NAMES.get(name, name) for name in features}
-    found = tuple(name for name, pattern in _ASK_PATTERNS.items() if name in seen or pattern.search(folded))
-    return found or (AREA,)
+    said = _kinds_said_in(text)
+    return tuple(name for name in _ASK_PATTERNS if name in seen or name in said) or (AREA,)
+
+
+@lru_cache(maxsize=8)
+def _kinds_said_in(text: str) -> frozenset[str]:
+    folded = ADDRESS.sub(" ", fold(text))
+    return frozenset(name for name, pattern in _ASK_PATTERNS.items() if pattern.search(folded))
 
 
 def _use(value: Value, kinds: Sequence[str]) -> float:
@@ -390,7 +417,7 @@ def _criteria(candidate: Candidate, title: str, summary: str, value: Value, use:
     checks = (
         (f"near: {candidate.label}", candidate.label == STRONG),
         (f"of use: {', '.join(value.gives)}", use > 0),
-        ("outside link", bool(external_link(candidate.memo))),
+        ("outside link", LINK in value.gives),
         ("clear title", _width(title) >= _LEAST_TITLE and not title.endswith("…")),
         ("decent summary", _width(summary) >= _LEAST_SUMMARY),
     )

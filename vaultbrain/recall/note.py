@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category
 from urllib.parse import quote
 
-from vaultbrain.gist.summary import host_of, original_link
+from vaultbrain.gist.summary import host_of
 from vaultbrain.index.fold import fold
 from vaultbrain.index.ticks import DISMISSED, USEFUL
 from vaultbrain.recall.wording import Words, in_all_languages, why_relevant
@@ -79,7 +79,7 @@ def mention_of(verdict: Verdict, kinds: Sequence[str], language: str) -> Mention
     """What is shown of a verdict. ``kinds``: what the text asks for (``judge.asked_kinds``)."""
     candidate = verdict.candidate
     memo = candidate.memo
-    link = original_link(memo)
+    link = candidate.gist.source
     return Mention(
         memo_id=memo.id,
         title=verdict.title or f"#{memo.id}",

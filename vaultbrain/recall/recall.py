@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultbrain.recall.gate import Decision, decide
-from vaultbrain.recall.judge import Candidate, Situation, Verdict, asked_kinds, judge
+from vaultbrain.recall.judge import Candidate, Situation, Verdict, asked_kinds, is_near, judge
 from vaultbrain.recall.keywords import score_by_keywords
 from vaultbrain.recall.query import short_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from vaultbrain.index.gist import Gist
     from vaultbrain.memo import Memo
     from vaultbrain.recall.areas import Areas
-    from vaultbrain.retrieve.search import SearchResult
+    from vaultbrain.retrieve.search import Hit, SearchResult
 
 #: Hits of each search that are judged; what comes later is never near enough.
 CANDIDATES = 10
@@ -38,15 +40,17 @@ _ORDERS = re.compile(r"[\"“”„＂]|(?<!\w)[-－]+(?=\S)|(?<=[A-Za-zＡ-Ｚ�
 class RecallParts:
     """What recall works with.
 
-    ``search`` takes a query and how many hits; ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids
-    of memos in which one of the terms stands; ``memos`` loads them. ``note_of``: the path of a memo's note, or nothing.
+    ``search`` takes queries and how many hits of each, which need not be cited; ``has_vectors`` tells whether it can go by
+    meaning; ``containing`` gives the ids of memos in which one of the terms stands; ``memos`` loads them, ``gists`` what they
+    are about and worth, by id. ``note_of``: the path of a memo's note, or nothing.
     ``liking``: folded tag → the person's ticks for it, less those against it.
     """
 
-    search: Callable[[str, int], SearchResult]
+    search: Callable[[Sequence[str], int], Sequence[SearchResult]]
     has_vectors: bool
     containing: Callable[[Sequence[str]], Sequence[str]]
     memos: Callable[[Sequence[str]], dict[str, Memo]]
+    gists: Callable[[Iterable[Memo]], dict[str, Gist]]
     note_of: Callable[[str], str]
     areas: Areas
     is_word: Callable[[str], bool] | None
@@ -124,30 +128,39 @@ def _by_meaning(parts: RecallParts, query: str, need: str) -> list[Candidate]:
 
     Three words meet a memo by a common word too easily to outrank what the whole need says of it.
     """
-    found = {candidate.memo.id: candidate for candidate in (_searched(parts, need) if need else ())}
-    for candidate in _searched(parts, query) if query != need else ():
-        memo_id, known = candidate.memo.id, found.get(candidate.memo.id)
-        rank = min(candidate.rank, known.rank) if known else candidate.rank
-        found[memo_id] = replace(known, agreement=candidate.score, rank=rank) if known else candidate
-    return sorted(found.values(), key=lambda item: (item.rank, -item.likeness, item.memo.id))
+    results = parts.search(list(dict.fromkeys(filter(None, [need, query]))), CANDIDATES)
+    memos = parts.memos(list(dict.fromkeys(hit.memo_id for result in results for hit in result.hits)))
+    gists = parts.gists(memos.values())
+    found: dict[str, Candidate] = {}
+    cited: dict[str, Callable[[], Hit]] = {}
+    for result in results:
+        for rank, hit in enumerate(result.hits):
+            memo_id, known = hit.memo_id, found.get(hit.memo_id)
+            if known:
+                found[memo_id] = replace(known, agreement=hit.score, rank=min(rank, known.rank))
+            elif memo_id in memos:
+                found[memo_id] = _candidate(memos[memo_id], gists[memo_id], hit, rank)
+                cited[memo_id] = partial(result.cite, hit)
+    candidates = [_with_passage(each, cited[each.memo.id]()) if is_near(each, parts.liking) else each for each in found.values()]
+    return sorted(candidates, key=lambda item: (item.rank, -item.likeness, item.memo.id))
 
 
-def _searched(parts: RecallParts, words: str) -> list[Candidate]:
-    hits = parts.search(words, CANDIDATES).hits
-    memos = parts.memos([hit.memo_id for hit in hits])
-    return [
-        Candidate(
-            memos[hit.memo_id], hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank, excerpt=hit.excerpt
-        )
-        for rank, hit in enumerate(hits)
-        if hit.memo_id in memos
-    ]
+def _candidate(memo: Memo, gist: Gist, hit: Hit, rank: int) -> Candidate:
+    return Candidate(memo, gist, hit.label, hit.score, hit.cosine, hit.note, hit.anchor, hit.matched, rank, excerpt=hit.excerpt)
+
+
+def _with_passage(candidate: Candidate, hit: Hit) -> Candidate:
+    return replace(candidate, anchor=hit.anchor, excerpt=hit.excerpt)
 
 
 def _by_keywords(parts: RecallParts, terms: Sequence[str]) -> list[Candidate]:
     memos = parts.memos(parts.containing(terms))
     scored = score_by_keywords(memos.values(), terms)[:CANDIDATES]
+    gists = parts.gists(found.memo for found in scored)
     return [
-        Candidate(found.memo, found.label, found.score, None, parts.note_of(found.memo.id), "", found.matched, rank)
+        Candidate(
+            *(found.memo, gists[found.memo.id], found.label, found.score, None, parts.note_of(found.memo.id), "", found.matched),
+            rank,
+        )
         for rank, found in enumerate(scored)
     ]

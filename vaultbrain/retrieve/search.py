@@ -9,6 +9,7 @@ lock, so a running sync is no obstacle.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from vaultbrain.errors import (
     SuggestionsUnavailable,
     VectorStoreFailed,
 )
+from vaultbrain.gist.stored import load_gists
 from vaultbrain.gist.value import says_nothing
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
@@ -43,7 +45,7 @@ from vaultbrain.retrieve.fusion import (
     standing,
 )
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
-from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
+from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for, texts_to_embed
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
 from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies
 
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.index.embedding import Embedder
+    from vaultbrain.index.gist import Gist
     from vaultbrain.index.vectors import VectorStore
     from vaultbrain.memo import Memo
     from vaultbrain.retrieve.concepts import Concept
@@ -78,7 +81,9 @@ class Hit:
     """``score`` 0..1; ``anchor`` without ``^`` and ``note`` may be empty; ``excerpt`` stands word for word in the block.
 
     ``copies`` are memos that say the same. ``why``: what each channel and each feature of the rerank gave, adding up to the
-    score; ``met`` the variants that stand in the memo whole. ``cosine`` is that of the nearest chunk.
+    score; ``met`` the variants that stand in the memo whole. ``cosine`` is that of the nearest chunk. Of the memo's gist:
+    ``summary`` in one sentence, empty when the title says it all; ``source``, its first outside link, else its own address;
+    ``value`` 0..1, and ``gives``, what can be had from it (``gist.value``), or what rules it out.
     """
 
     memo_id: str
@@ -96,25 +101,43 @@ class Hit:
     copies: tuple[str, ...] = ()
     why: dict[str, float] = field(default_factory=dict)
     met: tuple[Variant, ...] = ()
+    summary: str = ""
+    source: str = ""
+    value: float = 0.0
+    gives: tuple[str, ...] = ()
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
-        names = ("memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels", "copies")
-        shown = {name: getattr(self, name) for name in names}
+        shown = {name: getattr(self, name) for name in _SHOWN}
         if explain:
             met = [{"text": v.text, "family": v.family, "weight": v.weight, "reason": v.reason} for v in self.met]
             shown |= {"why": self.why, "cosine": self.cosine, "met": met}
         return shown
 
 
+#: Fields of a hit that programs are shown, too.
+_SHOWN = (
+    *("memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels", "copies"),
+    *("summary", "source", "value", "gives"),
+)
+
+
+def _as_it_is(hit: Hit) -> Hit:
+    return hit
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """``ranked`` are the ids of all memos that deserve a label, best first; ``hits`` the first of them."""
+    """``ranked`` are the ids of all memos that deserve a label, best first; ``hits`` the first of them.
+
+    ``cite`` gives a hit its anchor and excerpt, where they were left out; only as long as the catalog is open.
+    """
 
     query: Query
     hits: tuple[Hit, ...]
     coverage: Coverage
     nearest: tuple[Hit, ...] = ()
     ranked: tuple[str, ...] = ()
+    cite: Callable[[Hit], Hit] = field(default=_as_it_is, repr=False, compare=False)
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         hits = [hit.as_json(explain=explain) for hit in self.hits]
@@ -242,6 +265,25 @@ def search(
         return _Search(parts, read_query(text), channel).run(top_k, variants)
 
 
+def search_together(parts: SearchParts, texts: Sequence[str], *, top_k: int = 10) -> list[SearchResult]:
+    """As ``search`` for each of the texts, in less time: all goes to the model in one call, and no hit is cited yet."""
+    with parts.catalog.snapshot():
+        searches = [_Search(parts, read_query(text), "hybrid") for text in texts]
+        _embed_ahead(parts, searches)
+        return [each.run(top_k, (), is_cited=False) for each in searches]
+
+
+def _embed_ahead(parts: SearchParts, searches: Sequence[_Search]) -> None:
+    texts = [text for each in searches for text in each.texts_to_embed()]
+    if not texts:
+        return
+    try:
+        parts.tables.asked.embedder(parts.fingerprint, parts.open_embedder).embed_queries(texts)
+    except EmbeddingUnavailable as error:
+        for each in searches:
+            each.unavailable = error
+
+
 def _most(evidence: Mapping[str, float], worth: Callable[[str], float]) -> list[str]:
     """The ``CANDIDATES`` memos with the most of it."""
     if len(evidence) <= CANDIDATES:
@@ -257,14 +299,14 @@ def _before(memo: Memo | None) -> tuple[bool, int]:
 class _Search:
     """One search. Its steps fill ``coverage`` as they go; ``run`` shows their order, and sets what several of them read."""
 
-    lexicon = Lexicon(())
-    concepts: Sequence[Concept] = ()
     comparison: Comparison | None = None
+    unavailable: EmbeddingUnavailable | None = None
     exact: Set[str] = frozenset()
 
     def __init__(self, parts: SearchParts, query: Query, channel: str) -> None:
         self.parts, self.query, self.channel = parts, query, channel
         self.catalog, self.profile = parts.catalog, parts.profile
+        self.memos: dict[str, Memo] = {}
         memos = self.catalog.count_memos()
         chunks, with_vector = parts.tables.counts(self.catalog, parts.fingerprint)
         self.inside = None if query.conditions.is_empty else self.catalog.memos_in_scope(query.conditions.scope(parts.zone))
@@ -273,10 +315,9 @@ class _Search:
         self.coverage.filters = list(query.conditions.describe())
         self.coverage.filters_ignored = [f"{item.text}: {item.reason}" for item in query.ignored]
 
-    def run(self, top_k: int, given: Sequence[str]) -> SearchResult:
+    def run(self, top_k: int, given: Sequence[str], *, is_cited: bool = True) -> SearchResult:
         if not self.query.topic and not given:
             return self._newest(top_k)
-        self.lexicon, self.concepts = self._lexicon(), self._read_concepts()
         variants = self._expand(given)
         words = self._search_words(variants)
         self.comparison = self._compare(given, words)
@@ -287,8 +328,9 @@ class _Search:
             kept = self._fold_copies(self._labelled(kept))
         misses = [] if kept else scored[:NEAREST_MISSES]
         self._count(variants, words, scored, kept, misses)
-        hits, nearest = (self._hits(items, words) for items in (kept[:top_k], misses))
-        return SearchResult(self.query, hits, self.coverage, nearest, tuple(item.memo_id for item in kept))
+        hits, nearest = (self._hits(items, words, is_cited=is_cited) for items in (kept[:top_k], misses))
+        cite = _as_it_is if is_cited else self._citing(hits)
+        return SearchResult(self.query, hits, self.coverage, nearest, tuple(item.memo_id for item in kept), cite)
 
     # what is looked for
 
@@ -297,7 +339,8 @@ class _Search:
         """A pasted text brings its own words in plenty; nothing is added to them."""
         return len(self.query.sought) > LONGEST_WITH_FILTERS
 
-    def _lexicon(self) -> Lexicon:
+    @cached_property
+    def lexicon(self) -> Lexicon:
         if self._is_passage or not self.parts.uses("lexicon"):
             return Lexicon(())
         lexicon = load_lexicon(self.parts.own_lexicon)
@@ -306,7 +349,8 @@ class _Search:
             self.coverage.degraded.append(Shortcoming("own_lexicon", reason))
         return lexicon
 
-    def _read_concepts(self) -> Sequence[Concept]:
+    @cached_property
+    def concepts(self) -> Sequence[Concept]:
         if self._is_passage or self.query.topic.startswith("#") or not self.parts.uses("dictionary"):
             return ()
         dictionary = self.parts.open_dictionary()
@@ -344,25 +388,47 @@ class _Search:
 
     def _compare(self, given: Sequence[str], words: KeywordHits) -> Comparison | None:
         """None when only words can be searched; the coverage then says why."""
-        if self.channel == "keyword" or not any(map(str.isalnum, self.query.topic)):
-            return None  # no model makes sense of punctuation
+        if not self._asks_for_meaning:
+            return None
         if not self.coverage.chunks_with_vector:
             self.coverage.degraded.append(Shortcoming("no_vectors"))
             return None
         try:
-            vectors = embed_query(self.query, self._wording(given), self.parts.open_embedder(), self.parts.fingerprint)
+            vectors = self._vectors(given)
         except EmbeddingUnavailable as error:
             self.coverage.degraded.append(Shortcoming("no_model", error.fact("reason")))
             return None
         table = self._table(vectors, words)
         return Comparison(table, vectors, scale_for(self.catalog, vectors, self.parts.fingerprint))
 
+    @property
+    def _asks_for_meaning(self) -> bool:
+        """No model makes sense of punctuation."""
+        return self.channel != "keyword" and any(map(str.isalnum, self.query.topic))
+
+    def texts_to_embed(self) -> list[str]:
+        """What ``run`` will give to the model, unless the caller adds variants."""
+        if not self._asks_for_meaning or not self.coverage.chunks_with_vector:
+            return []
+        return texts_to_embed(self.query, self._wording(()))
+
+    def _vectors(self, given: Sequence[str]) -> QueryVectors:
+        if self.unavailable:
+            raise self.unavailable
+        fingerprint = self.parts.fingerprint
+        embedder = self.parts.tables.asked.embedder(fingerprint, self.parts.open_embedder)
+        return embed_query(self.query, self._wording(given), embedder, fingerprint)
+
     def _wording(self, given: Sequence[str]) -> Wording:
+        return replace(self._own_wording, given=tuple(map(fold, given)))
+
+    @cached_property
+    def _own_wording(self) -> Wording:
         near, share = near_texts(self.query.topic, self.lexicon) if self.parts.uses("wide vector") else ((), 0.0)
         in_other_words = ""
         if self.concepts and self.parts.uses("translated vector"):
             in_other_words = translated(self.concepts, lambda word: self.catalog.meets_any(match_phrase(cut(word))))
-        return Wording(near, share, tuple(map(fold, given)), in_other_words)
+        return Wording(near, share, translated=in_other_words)
 
     def _table(self, vectors: QueryVectors, words: KeywordHits) -> VectorTable:
         """The vectors to compare: all there are, or those that Chroma proposes and those of memos that words speak for."""
@@ -481,7 +547,7 @@ class _Search:
         """Looks at the first ``DEPTH`` again and brings ``kept`` into its last order."""
         first = kept[:DEPTH]
         ids = [item.memo_id for item in first]
-        memos, texts = self.catalog.load_memos(ids), self.catalog.folded_texts(ids)
+        memos, texts = self._load_memos(ids), self.catalog.folded_texts(ids)
         if self.parts.uses("rerank"):
             for item in first:
                 self._add_features(item, memos[item.memo_id], texts[item.memo_id], words)
@@ -560,13 +626,46 @@ class _Search:
         coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in standing_there for item in scored)
         coverage.nearest_misses = [item.memo_id for item in misses]
 
-    def _hits(self, items: Sequence[_Scored], words: KeywordHits) -> tuple[Hit, ...]:
-        memos = self.catalog.load_memos([item.memo_id for item in items])
-        chunks = self.catalog.chunk_texts([item.memo_id for item in items])
-        texts = {chunk_id: text for found in chunks.values() for chunk_id, text in found}
-        met = {item.memo_id: words.matched.get(item.memo_id, []) for item in items}
-        weights = self._weights(dict.fromkeys(variant for found in met.values() for variant in found))
-        return tuple(self._hit(item, memos[item.memo_id], met[item.memo_id], texts, weights) for item in items)
+    def _hits(self, items: Sequence[_Scored], words: KeywordHits, *, is_cited: bool = True) -> tuple[Hit, ...]:
+        memos = self._load_memos([item.memo_id for item in items])
+        gists = load_gists(self.catalog, memos.values())
+        hits = tuple(
+            self._hit(item, memos[item.memo_id], gists[item.memo_id], words.matched.get(item.memo_id, [])) for item in items
+        )
+        return tuple(map(self._citing(hits), hits)) if is_cited else hits
+
+    def _load_memos(self, memo_ids: Sequence[str]) -> dict[str, Memo]:
+        """Each memo is read once in a search."""
+        self.memos |= self.catalog.load_memos([memo_id for memo_id in memo_ids if memo_id not in self.memos])
+        return {memo_id: self.memos[memo_id] for memo_id in memo_ids if memo_id in self.memos}
+
+    def _citing(self, hits: Sequence[Hit]) -> Callable[[Hit], Hit]:
+        """What gives any of the ``hits`` its anchor and excerpt; what all of them need is looked up for the first."""
+
+        @cache
+        def looked_up() -> tuple[dict[str, str], dict[str, float]]:
+            chunks = self.catalog.chunk_texts([hit.memo_id for hit in hits])
+            texts = {chunk_id: text for found in chunks.values() for chunk_id, text in found}
+            return texts, self._weights(dict.fromkeys(variant for hit in hits for variant in hit.met))
+
+        return lambda hit: self._cited(hit, *looked_up())
+
+    def _cited(self, hit: Hit, texts: Mapping[str, str], weights: Mapping[str, float]) -> Hit:
+        terms = [*(word.lstrip("#") for variant in hit.met for word in variant.looked_up), self.query.topic]
+        nearest = self.comparison.nearest(hit.memo_id) if self.comparison else None
+        wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources, weights)
+        anchors, unlinked = self._blocks(hit)
+        excerpt = best_excerpt(hit.memo_id, anchors, self.memos[hit.memo_id].content, wanted, unlinked)
+        return replace(hit, excerpt=excerpt.text, anchor=excerpt.anchor)
+
+    def _blocks(self, hit: Hit) -> tuple[Sequence[tuple[int, str]], Sequence[str]]:
+        """Of the memo's note: the blocks with an anchor, and those without."""
+        if not hit.note:
+            return (), ()
+        if blocks := self.catalog.standing_blocks(hit.memo_id):
+            return blocks
+        note = self.catalog.load_note(hit.memo_id)
+        return (note.anchors if note else ()), ()
 
     def _weights(self, met: Iterable[Variant]) -> dict[str, float]:
         """Token → how much it says in an excerpt, 0..1: the rarer among all memos, and the nearer to the question, the more."""
@@ -581,23 +680,16 @@ class _Search:
         rarity = {token: inverse_document_frequency(memos, count) / rarest for token, count in frequencies.items()}
         return {token: worth * max(LEAST_RARITY, min(1.0, rarity.get(token, 1.0))) for token, worth in weights.items()}
 
-    def _hit(self, item: _Scored, memo: Memo, met: Sequence[Variant], texts: dict[str, str], weights: Mapping[str, float]) -> Hit:
+    def _hit(self, item: _Scored, memo: Memo, gist: Gist, met: Sequence[Variant]) -> Hit:
         note = self.catalog.load_note(memo.id)
-        is_linked = note is not None and note.is_there
-        terms = [*(word.lstrip("#") for variant in met for word in variant.looked_up), self.query.topic]
-        nearest = self.comparison.nearest(memo.id) if self.comparison else None
-        wanted = Wanted(terms, texts.get(nearest.chunk_id, "") if nearest else "", self.query.wants_resources, weights)
-        blocks = self.catalog.standing_blocks(memo.id) if is_linked else None
-        anchors, unlinked = blocks or (note.anchors if note and is_linked else (), ())
-        excerpt = best_excerpt(memo.id, anchors, memo.content, wanted, unlinked)
         return Hit(
             memo_id=memo.id,
             label=self._label(item),
             score=round(min(1.0, item.score), 4),
             title=memo.title,
-            excerpt=excerpt.text,
-            anchor=excerpt.anchor,
-            note=note.path if note and is_linked else "",
+            excerpt="",
+            anchor="",
+            note=note.path if note and note.is_there else "",
             url=memo.url,
             matched=tuple(dict.fromkeys(variant.text for variant in met)),
             channels=item.channels,
@@ -606,4 +698,8 @@ class _Search:
             copies=item.copies,
             why=item.why,
             met=tuple(met),
+            summary=gist.summary,
+            source=gist.source,
+            value=gist.value,
+            gives=(gist.low,) if gist.low else gist.gives,
         )

@@ -13,11 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import NoteBeingEdited, NoteUnreadable, WriteFailed
+from vaultbrain.gist.gist import RULES_VERSION as GIST_RULES
+from vaultbrain.gist.stored import load_gists
+from vaultbrain.gist.value import OPINION
 from vaultbrain.index.catalog import NoteRow
 from vaultbrain.index.tokens import keyword_entry
 from vaultbrain.sync.edits import take_in_edits
 from vaultbrain.sync.plan import is_torn
-from vaultbrain.vault.memo_note import look_of, render_memo, standing_anchors
+from vaultbrain.vault.memo_note import MemoGist, look_of, render_memo, standing_anchors
 from vaultbrain.vault.names import free_path, memo_name, same_name
 from vaultbrain.vault.note import SHARED_LISTS, Value, new_note, read_region, update_note
 from vaultbrain.vault.vault import FileMark
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from vaultbrain.index.catalog import Catalog
+    from vaultbrain.index.gist import Gist
     from vaultbrain.memo import Memo
     from vaultbrain.sync.plan import MemoPlan, NotePlan
     from vaultbrain.sync.report import Progress, SyncReport
@@ -55,7 +59,7 @@ class Mirror:
         self._folder = folder
         self._zone = zone
         self._report = report
-        self._look = look_of(templates)
+        self._look = look_of(templates, GIST_RULES)
         self._fresh: set[str] = set()  # memos whose note holds nothing but what we have just written
 
     @property
@@ -160,7 +164,8 @@ class Mirror:
         self._report.notes_removed = len(plan.removed)
 
     def _write_batch(self, memos: Sequence[Memo], names: set[str]) -> None:
-        prepared = [self._prepare(memo, names) for memo in memos]
+        gists = load_gists(self._catalog, memos)
+        prepared = [self._prepare(memo, gists[memo.id], names) for memo in memos]
         with self._catalog.transaction():
             for _, row, rendered in prepared:
                 intended = json.dumps([rendered.region, _lists(rendered)], ensure_ascii=False)
@@ -188,14 +193,15 @@ class Mirror:
                 if row.memo_id in self._fresh:
                     self._catalog.write_looked(row.memo_id, row.size, row.mtime_ns)
 
-    def _prepare(self, memo: Memo, names: set[str]) -> tuple[Memo, NoteRow, RenderedMemo]:
+    def _prepare(self, memo: Memo, gist: Gist, names: set[str]) -> tuple[Memo, NoteRow, RenderedMemo]:
         row = self._catalog.load_note(memo.id) or self._new_row(memo, names)
         mark = self._vault.mark(row.path)
         if mark and not is_torn(row, mark) and not self._vault.is_note_of(row.path, memo.id):
             row = replace(row, path=self._new_row(memo, names).path)
         if row.intended or row.status == "pending":
             row = self._with_standing(memo, row)
-        return memo, row, render_memo(memo, self._templates, self._zone, row.anchors, row.next_anchor)
+        rendered = render_memo(memo, shown_gist(gist), self._templates, self._zone, row.anchors, row.next_anchor)
+        return memo, row, rendered
 
     def _with_standing(self, memo: Memo, row: NoteRow) -> NoteRow:
         """The row told what stands in the note, where a run ended between writing and recording it, or another catalog knew it.
@@ -318,6 +324,13 @@ class Mirror:
             mtime_ns=mark.mtime_ns if mark else 0,
             status="written",
         )
+
+
+def shown_gist(gist: Gist) -> MemoGist:
+    """What a memo's note tells of its gist. Of what is ruled out, or is an opinion alone, no worth is told."""
+    is_worth_something = not gist.low and gist.gives != (OPINION,)
+    worth, gives = (round(100 * gist.value), gist.gives) if is_worth_something else (0, ())
+    return MemoGist(gist.summary, gist.source, worth, gives)
 
 
 def _lists(rendered: RenderedMemo) -> dict[str, list[str]]:

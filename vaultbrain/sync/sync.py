@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.errors import EmbeddingUnavailable, Interrupted, ListingNotWhole, StateBusy, VectorStoreFailed
+from vaultbrain.gist.stored import fill_gists
 from vaultbrain.sources.listing import Origin
 from vaultbrain.sync.edits import notes_to_look_at
 from vaultbrain.sync.plan import confirmable, plan_memos, plan_notes
@@ -148,6 +149,8 @@ def _mirror(parts: SyncParts, plan: MemoPlan, note_plan: NotePlan, moved: Mappin
     if (withheld := json.dumps(sorted(plan.withheld))) != (parts.catalog.read_meta(_WITHHELD) or "[]"):
         parts.catalog.write_meta(_WITHHELD, withheld)
     parts.mirror.record(plan, parts.progress)
+    if note_plan.write:  # notes tell them: each is made once, not for the note and then again for the catalog
+        fill_gists(parts.catalog, parts.progress, parts.should_stop)
     parts.mirror.delete(plan.deleted, moved, _stamp(parts))
     staying = {memo_id: path for memo_id, path in moved.items() if memo_id not in plan.deleted}
     parts.mirror.write(note_plan, staying, parts.progress, parts.should_stop)
@@ -159,6 +162,7 @@ def _index(parts: SyncParts, options: SyncOptions) -> None:
     if options.full:
         with parts.catalog.transaction():
             parts.catalog.forget_vectors(parts.profile.model)
+    fill_gists(parts.catalog, parts.progress, parts.should_stop)
     parts.indexer.cut_memos(parts.progress)
     try:
         parts.indexer.embed(lambda: _stamp(parts), parts.progress, parts.should_stop)

@@ -30,9 +30,13 @@ _NO_WORDS = frozenset("y n yes no on off true false null".split())
 #: YAML refuses these, or takes them for line ends, where they are not escaped.
 _UNPRINTABLE = re.compile("[\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff\\ufeff\\ufffe\\uffff]")
 
+#: The least ``vb_worth`` of a memo that is shown as worth coming back to: a quarter to a third of memos that say something.
+_WORTH_COMING_BACK = 60
+
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "by_month": ("memo · 按月", "memo · 按月", "Memos by month"),
     "by_tag": ("memo · 按标签", "memo · 按標籤", "Memos by tag"),
+    "worth_it": ("memo · 值得回看", "memo · 值得回看", "Memos worth coming back to"),
     "answers": ("回答 · 按状态", "回答 · 按狀態", "Answers by status"),
     "recalls": ("回想 · 按是否有用", "回想 · 按是否有用", "Recalls by usefulness"),
     "month": ("月份", "月份", "Month"),
@@ -44,6 +48,10 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "unjudged": ("还没评", "還沒評", "not judged yet"),
     "created": ("记录时间", "記錄時間", "Written"),
     "updated": ("更新时间", "更新時間", "Updated"),
+    "summary": ("摘要", "摘要", "Summary"),
+    "source": ("来源", "來源", "Source"),
+    "worth": ("分量", "份量", "Worth"),
+    "gives": ("里面有", "裡面有", "Has"),
     "question": ("问题", "問題", "Question"),
     "asked": ("提问时间", "提問時間", "Asked"),
     "status": ("状态", "狀態", "Status"),
@@ -52,6 +60,16 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     "related": ("相关", "相關", "Related"),
     "for": ("写在哪里", "寫在哪裡", "Mentioned in"),
     "query": ("检索", "檢索", "Query"),
+}  # fmt: skip
+#: The entries of ``vb_gives`` as a person reads them.
+_GIVES: Final[dict[str, tuple[str, str, str]]] = {
+    "steps": ("步骤", "步驟", "steps"),
+    "commands": ("命令", "指令", "commands"),
+    "list": ("要点", "要點", "key points"),
+    "case": ("实例", "實例", "a case"),
+    "numbers": ("数字", "數字", "numbers"),
+    "advice": ("建议", "建議", "advice"),
+    "link": ("链接", "連結", "a link"),
 }  # fmt: skip
 
 
@@ -82,18 +100,20 @@ def _definition(folder: str, language: str) -> dict[str, Any]:
     words = words_in(language, _WORDS)
     return {
         "filters": {"and": [f"file.inFolder({_literal(folder)})", 'file.hasProperty("vb_kind")']},
-        "formulas": _formulas(words),
+        "formulas": _formulas(words, words_in(language, _GIVES)),
         "properties": _properties(words),
         "views": _views(words),
     }
 
 
-def _formulas(words: Mapping[str, str]) -> dict[str, str]:
+def _formulas(words: Mapping[str, str], gives: Mapping[str, str]) -> dict[str, str]:
     useful, unwanted, unjudged = (_literal(words[name]) for name in ("useful", "unwanted", "unjudged"))
+    in_words = "".join(f".replace({_literal(name)}, {_literal(word)})" for name, word in gives.items() if word != name)
     return {
         "vb_month": 'if(vb_created, vb_created.format("YYYY-MM"), "")',
         "vb_tag": f"if(note.tags, list(note.tags)[0], {_literal(words['untagged'])})",
         "vb_usefulness": f'if(file.hasProperty("vb_useful"), if(vb_useful, {useful}, {unwanted}), {unjudged})',
+        "vb_in_it": f'if(note.vb_gives, list(note.vb_gives).join(" · "){in_words}, "")',
     }
 
 
@@ -102,6 +122,10 @@ def _properties(words: Mapping[str, str]) -> dict[str, dict[str, str]]:
         "formula.vb_month": "month",
         "formula.vb_tag": "tag",
         "formula.vb_usefulness": "usefulness",
+        "formula.vb_in_it": "gives",
+        "note.vb_summary": "summary",
+        "note.vb_source": "source",
+        "note.vb_worth": "worth",
         "note.vb_created": "created",
         "note.vb_updated": "updated",
         "note.vb_question": "question",
@@ -117,11 +141,12 @@ def _properties(words: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _views(words: Mapping[str, str]) -> list[dict[str, Any]]:
-    memo_columns = ["file.name", "note.vb_created", "note.tags", "note.vb_updated"]
+    memo_columns = ["file.name", "note.vb_summary", "note.vb_created", "note.tags", "note.vb_source", "note.vb_updated"]
     answer_columns = ["file.name", "note.vb_question", "note.vb_asked", "note.vb_strong", "note.vb_related", "note.vb_stale"]
     return [
         _view(words["by_month"], "memo", memo_columns, ("formula.vb_month", "DESC"), "note.vb_created"),
         _view(words["by_tag"], "memo", memo_columns, ("formula.vb_tag", "ASC"), "note.vb_created"),
+        _worth_it(words["worth_it"]),
         _view(words["answers"], "answer", answer_columns, ("note.vb_status", "DESC"), "note.vb_asked"),
         _view(
             words["recalls"],
@@ -141,6 +166,17 @@ def _view(name: str, kind: str, columns: Sequence[str], group: tuple[str, str], 
         "groupBy": {"property": group[0], "direction": group[1]},
         "order": list(columns),
         "sort": [{"property": newest_by, "direction": "DESC"}],
+    }
+
+
+def _worth_it(name: str) -> dict[str, Any]:
+    """The best first, in one list: groups would tear it apart."""
+    return {
+        "type": "table",
+        "name": name,
+        "filters": {"and": ['vb_kind == "memo"', f"vb_worth >= {_WORTH_COMING_BACK}"]},
+        "order": ["file.name", "note.vb_summary", "formula.vb_in_it", "note.vb_source", "note.vb_worth", "note.vb_created"],
+        "sort": [{"property": "note.vb_worth", "direction": "DESC"}, {"property": "note.vb_created", "direction": "DESC"}],
     }
 
 

@@ -33,10 +33,23 @@ if TYPE_CHECKING:
 TEMPLATE = "memo.md.j2"
 
 #: Part of a note's ``look``: notes are written anew when our rules change. Count up with every change that shows.
-RULES_VERSION = 1
+RULES_VERSION = 2
 
 #: Obsidian refuses these inside a tag, and a tag of digits only.
 _NOT_IN_TAGS = re.compile(r"[^\w/\-\u3000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoGist:
+    """What the properties tell of a memo besides its facts; what is empty or 0 is not told.
+
+    ``summary``: a sentence of the memo. ``source``: a link. ``worth``: 0..100; ``gives`` why, as words of their own.
+    """
+
+    summary: str = ""
+    source: str = ""
+    worth: int = 0
+    gives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +62,18 @@ class RenderedMemo:
     next_anchor: int
 
 
-def look_of(templates: Templates) -> str:
-    """Names everything besides the memo that a note's text depends on."""
-    return f"{RULES_VERSION}/{templates.digest(TEMPLATE)}"
+def look_of(templates: Templates, gist_rules: int) -> str:
+    """Names everything besides the memo that a note's text depends on. ``gist_rules``: the version of those for gists."""
+    return f"{RULES_VERSION}.{gist_rules}/{templates.digest(TEMPLATE)}"
 
 
-def render_memo(
-    memo: Memo, templates: Templates, zone: tzinfo | None, old_anchors: Sequence[tuple[int, str]] = (), next_anchor: int = 1
+def render_memo(  # noqa: PLR0917
+    memo: Memo,
+    gist: MemoGist,
+    templates: Templates,
+    zone: tzinfo | None,
+    old_anchors: Sequence[tuple[int, str]] = (),
+    next_anchor: int = 1,
 ) -> RenderedMemo:
     """The memo as a note; blocks that were there before keep their anchors. ``zone`` None is the machine's."""
     text = neutralise(memo.content.strip("\n"))
@@ -65,7 +83,7 @@ def render_memo(
         {"label": escape_display(f.filename) or f.id, "url": f.url.replace(" ", "%20"), "id": f.id} for f in memo.attachments
     ]
     region = templates.render(TEMPLATE, {"text": anchor_text(text, memo.id, numbers), "files": files})
-    return RenderedMemo(memo_properties(memo, zone), region, tuple(zip(numbers, blocks, strict=True)), next_anchor)
+    return RenderedMemo(memo_properties(memo, gist, zone), region, tuple(zip(numbers, blocks, strict=True)), next_anchor)
 
 
 def standing_anchors(memo_id: str, region: str) -> tuple[tuple[int, str], ...]:
@@ -78,7 +96,7 @@ def standing_anchors(memo_id: str, region: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def memo_properties(memo: Memo, zone: tzinfo | None) -> dict[str, Value]:
+def memo_properties(memo: Memo, gist: MemoGist, zone: tzinfo | None) -> dict[str, Value]:
     """In the order in which they are written; what is empty is left out."""
     properties: dict[str, Value] = {
         "vb_kind": "memo",
@@ -90,15 +108,24 @@ def memo_properties(memo: Memo, zone: tzinfo | None) -> dict[str, Value]:
         "vb_state": memo.state,
         "vb_creator": memo.creator,
         "vb_pinned": memo.pinned,
+        "vb_summary": _without_links(gist.summary),
+        "vb_source": gist.source,
+        "vb_worth": gist.worth,
+        "vb_gives": list(gist.gives),
         "aliases": [_not_a_link(memo.title)] if memo.title else [],
         "tags": note_tags(memo.tags),
     }
-    return {key: value for key, value in properties.items() if value not in ("", False)}
+    return {key: value for key, value in properties.items() if value not in ("", 0, False)}
 
 
 def _not_a_link(title: str) -> str:
     """A property that is wholly ``[[...]]`` counts as a link; a title may not make one."""
     return title[2:-2].strip() if title.startswith("[[") and title.endswith("]]") else title
+
+
+def _without_links(text: str) -> str:
+    """The double brackets of a memo's text pulled apart, for a property knows no backslash that would keep them from linking."""
+    return text.replace("[[", "[ [").replace("]]", "] ]")
 
 
 def note_tags(tags: Sequence[str]) -> list[str]:
