@@ -82,10 +82,14 @@ class Lane:
             self._thread.submit(self._brain.rest)
             self._last_call = time.monotonic()
 
-    def close(self) -> None:
-        """Tells running calls to stop, and waits for them."""
+    def give_up(self) -> None:
+        """Tells running calls to stop."""
         for given_up in list(self._running):
             given_up.set()
+
+    def close(self) -> None:
+        """Tells running calls to stop, and waits for them."""
+        self.give_up()
         self._thread.shutdown(wait=True, cancel_futures=True)
         if self._brain:
             self._brain.close()

@@ -64,7 +64,7 @@ def read_cursor(cursor: str, digest: str) -> Place:
     return Place(int(found[1]), int(found[2] or 0))
 
 
-def fitting_items(items: Sequence[Mapping[str, Any]], room: int) -> int:
+def fitting_items(items: Sequence[Any], room: int) -> int:
     """How many of the items, from the first on, have room in so many bytes; each costs a comma more."""
     for number, item in enumerate(items):
         room -= size_of(item) + 1

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import re
 import signal
 import sys
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, cast
 
 from vaultbrain.errors import UsageProblem, VaultbrainError, explain
 from vaultbrain.index.installed import installed_version
@@ -79,6 +82,9 @@ class Desk:
                 lane.rest_if_idle()
 
     def close(self) -> None:
+        """Running calls are told to stop, all at once, and waited for."""
+        for lane in self._lanes.values():
+            lane.give_up()
         for lane in self._lanes.values():
             lane.close()
 
@@ -182,8 +188,9 @@ def _failed(error: VaultbrainError) -> protocol.CallToolResult:
 
 
 def _in_words(error: VaultbrainError) -> str:
+    """Three lines, also where one of them is a list."""
     words = explain(error)
-    return f"{words.what}\n{words.untouched}\n{words.next}"
+    return "\n".join(" ".join(part.split("\n")) for part in (words.what, words.untouched, words.next))
 
 
 async def _for_protocol(awaited: Any) -> Any:
@@ -244,15 +251,40 @@ async def _serve_stdio(desk: Desk) -> None:
     from mcp.server.stdio import stdio_server
 
     server = build_server(desk)
-    serving = asyncio.current_task()
-    assert serving is not None
+    leaving: list[asyncio.Task[None]] = []
+
+    def leave() -> None:
+        if not leaving:
+            leaving.append(asyncio.create_task(_end_process(desk)))
+
     if sys.platform != "win32":
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+            asyncio.get_running_loop().add_signal_handler(number, leave)
     try:
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_server(stdin=cast("Any", _lines_of_stdin())) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
-    except asyncio.CancelledError:
-        _log.info("told to stop")
     finally:
         await asyncio.to_thread(desk.close)
+
+
+async def _lines_of_stdin() -> AsyncIterator[str]:
+    stdin = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    while line := await asyncio.to_thread(stdin.readline):
+        yield mend_halves(line)
+
+
+#: A pair of surrogates as JSON spells it, half of one, any other escape.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)")
+
+
+def mend_halves(line: str) -> str:
+    """JSON with U+FFFD for each half of an emoji: clients cut texts in the middle of one, and the SDK passes over such a line
+    without an answer, so that the client would wait for it."""
+    return _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], line) if r"\ud" in line.casefold() else line
+
+
+async def _end_process(desk: Desk) -> None:
+    """The SDK waits for the next line of stdin in a thread that nothing wakes, so the process does not end by itself."""
+    _log.info("told to stop")
+    await asyncio.to_thread(desk.close)
+    os._exit(0)

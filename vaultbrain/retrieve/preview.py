@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LEAST_CHARS, MOST_CHARS = 300, 400
 #: Of the window, how much stands before what was found: what follows it says more.
 _BEFORE = 0.3
+#: Characters by which the window may grow for an address, a link or a word; longer ones are cut like any text.
+_UNCUT_CHARS = 600
 #: Characters of an excerpt's line by which its place is found.
 _RECOGNISED = 12
 _GOOD_END = re.compile(r"[。！？；…]+[”’」』）)]*|[.!?;](?=\s)|\n+|[，、：,:](?=\s|[^\x00-\x7f])")
@@ -44,7 +46,7 @@ def preview_of(content: str, excerpt: str, matched: Sequence[str] = ()) -> Previ
     fixed = uncuttable(text)
     start = max(0, min(found - int(_BEFORE * MOST_CHARS), len(text) - MOST_CHARS))
     start = _good_start(text, start, found, fixed)
-    end = _good_end(text, start, fixed)
+    end = _good_end(text, start, found, fixed)
     shown = text[start:end].strip()
     return Preview(f"{_LEFT_OUT if start else ''}{shown}{_LEFT_OUT if end < len(text) else ''}", is_whole=False)
 
@@ -69,27 +71,36 @@ def _place_of(text: str, excerpt: str, matched: Sequence[str]) -> int:
 
 
 def _good_start(text: str, wanted: int, found: int, fixed: bytearray) -> int:
-    """The end of a sentence or clause between ``wanted`` and what was found, else the next place between two words."""
+    """The end of a sentence or clause between ``wanted`` and what was found, else the next place between two words there; the
+    last one before, where what was found is part of something that is not cut."""
     if wanted == 0:
         return 0
     room = wanted + MOST_CHARS - LEAST_CHARS
     ends = [match.end() for match in _GOOD_END.finditer(text, wanted, min(found, room)) if not fixed[match.end()]]
     if ends:
         return ends[0]
-    return next((place for place in range(wanted, 0, -1) if _is_between_words(text, place, fixed)), 0)
+    after = (place for place in range(wanted, min(found, len(text) - LEAST_CHARS) + 1) if _is_between_words(text, place, fixed))
+    if (start := next(after, None)) is not None:
+        return start
+    earliest = max(0, wanted - _UNCUT_CHARS)
+    before = (place for place in range(wanted, earliest, -1) if _is_between_words(text, place, fixed))
+    return next(before, wanted if earliest else 0)
 
 
-def _good_end(text: str, start: int, fixed: bytearray) -> int:
-    """The last end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room."""
-    latest = start + MOST_CHARS
+def _good_end(text: str, start: int, found: int, fixed: bytearray) -> int:
+    """The last end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room. What was
+    found is shown, however early the start had to be."""
+    latest = max(start, found - int(_BEFORE * MOST_CHARS)) + MOST_CHARS
     if latest >= len(text):
         return len(text)
-    ends = [match.end() for match in _GOOD_END.finditer(text, start + LEAST_CHARS, latest) if not fixed[match.end()]]
+    earliest = max(start + LEAST_CHARS, found + 1)
+    ends = [match.end() for match in _GOOD_END.finditer(text, earliest, latest) if not fixed[match.end()]]
     if ends:
         return ends[-1]
-    inner = (place for place in range(latest, start + LEAST_CHARS, -1) if _is_between_words(text, place, fixed))
-    beyond = (place for place in range(latest, len(text)) if _is_between_words(text, place, fixed))
-    return next(inner, next(beyond, len(text)))
+    inner = (place for place in range(latest, earliest, -1) if _is_between_words(text, place, fixed))
+    end = min(len(text), latest + _UNCUT_CHARS)
+    beyond = (place for place in range(latest, end) if _is_between_words(text, place, fixed))
+    return next(inner, next(beyond, latest if end < len(text) else end))
 
 
 def _is_between_words(text: str, place: int, fixed: bytearray) -> bool:
