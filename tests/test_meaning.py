@@ -19,6 +19,7 @@ from vaultbrain.retrieve.meaning import (
     MAX_PASSAGE_PIECES,
     OTHER_LANGUAGE,
     Comparison,
+    KeptVectors,
     QueryVectors,
     Wording,
     build_table,
@@ -247,3 +248,20 @@ def test_any_query_gives_vectors_of_length_1(text: str) -> None:
     for vector in (vectors.plain, vectors.wide, vectors.across):
         assert vector.dtype == np.float32
         assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_last_vectors_are_kept_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked with longest ago is forgotten first; another model's vectors are never taken for this one's."""
+    monkeypatch.setattr("vaultbrain.retrieve.meaning.MOST_KEPT", 2)
+    kept, model = KeptVectors(), TinyEmbedder()
+    embedder = kept.embedder("one", lambda: model)
+    first = embedder.embed_queries(["a tea", "a cup", "a tea"])
+    assert model.queries == ["a tea", "a cup"]
+    assert (first[0] == first[2]).all()
+    embedder.embed_queries(["a tea"])
+    embedder.embed_queries(["a pot"])
+    assert model.queries == ["a tea", "a cup", "a pot"]
+    embedder.embed_queries(["a tea", "a cup"])
+    assert model.queries == ["a tea", "a cup", "a pot", "a cup"]
+    kept.embedder("two", lambda: model).embed_queries(["a cup"])
+    assert model.queries[-2:] == ["a cup", "a cup"]

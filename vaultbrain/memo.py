@@ -121,10 +121,14 @@ def title_of(content: str) -> str:
     Empty for a memo without text. A line that holds only tags serves when there is no other.
     """
     body = _FRONT_MATTER.sub("", _EMBEDDED_DATA.sub("", content))
-    lines = [_HEADING_MARK.sub("", line.strip()).strip() for line in (body if body.strip() else content).split("\n")]
-    lines = [line for line in lines if any(map(str.isalnum, line))]
-    worded = [line for line in lines if any(not word.startswith("#") for word in line.split())]
-    first = next(iter(worded or lines), "")
+    first = ""
+    for raw in (body if body.strip() else content).split("\n"):
+        line = _HEADING_MARK.sub("", raw.strip()).strip()
+        if any(map(str.isalnum, line)):
+            first = first or line
+            if any(not word.startswith("#") for word in line.split()):
+                first = line
+                break
     if len(first) <= MAX_TITLE_CHARS:
         return first
     ends = [m.start() for m in _CLAUSE_END.finditer(first, 8, MAX_TITLE_CHARS)]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +37,16 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.casefold()
+    return _folded_words(text) if len(text) <= _LONGEST_KEPT else _folded(text)
+
+
+def _folded(text: str) -> str:
     return to_simplified(_compatible(text))
+
+
+#: Tags, titles and the words of a question are folded over and over again.
+_LONGEST_KEPT = 64
+_folded_words = lru_cache(maxsize=4096)(_folded)
 
 
 def fold_keeping_offsets(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from vaultbrain.index.centring import centre_query, cjk_share, means_for
 from vaultbrain.index.chunking import ChunkProfile, split_chunks
@@ -21,7 +21,7 @@ from vaultbrain.index.matrix import centred_matrix
 from vaultbrain.retrieve.query import is_question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -52,6 +52,8 @@ SAMPLE = 500
 DEVIATION = 0.1
 #: A model whose cosines vary less than this over a collection tells nothing apart there.
 LEAST_DEVIATION = 0.02
+#: Texts of questions whose vectors are kept: the next page, and the same words in the next question, need no model. 1.5 KB each.
+MOST_KEPT = 512
 #: Marks that say nothing about a question, folded. A name may begin with a full stop or a colon: .net.
 _LEADING_MARKS = " \t\r\n,!?;~，。！？、；…"
 _ENDING_MARKS = _LEADING_MARKS + ".:："
@@ -109,10 +111,64 @@ class VectorTable:
         return {memo_id: n for n, memo_id in enumerate(self.memo_ids)}
 
 
-class TableCache:
-    """The table of one model's vectors, read again when chunks have changed. Two threads may each build it; either is right."""
+class QueryEmbedder(Protocol):
+    """What of ``Embedder`` is needed here."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Sequence[Floats]: ...
+
+
+class KeptVectors:
+    """The vectors of the last texts that were asked with, by model.
+
+    Two threads may use it at once: each step is one of a dict's own, and what one misses because the other just moves it is made
+    again.
+    """
 
     def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], Floats] = {}
+
+    def embedder(self, fingerprint: str, open_embedder: Callable[[], Embedder]) -> QueryEmbedder:
+        """The model; it is opened for texts whose vectors are not kept."""
+        return _Remembering(self, fingerprint, open_embedder)
+
+    def find(self, fingerprint: str, texts: Iterable[str]) -> dict[str, Floats]:
+        found = {}
+        for text in texts:
+            vector = self._kept.pop((fingerprint, text), None)
+            if vector is not None:
+                found[text] = self._kept[fingerprint, text] = vector  # now the last one that was asked for
+        return found
+
+    def keep(self, fingerprint: str, vectors: Mapping[str, Floats]) -> None:
+        self._kept |= {(fingerprint, text): vector for text, vector in vectors.items()}
+        keys = list(self._kept)
+        for key in keys[: max(0, len(keys) - MOST_KEPT)]:
+            self._kept.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembering:
+    kept: KeptVectors
+    fingerprint: str
+    open_embedder: Callable[[], Embedder]
+
+    def embed_queries(self, texts: Sequence[str]) -> Sequence[Floats]:
+        found = self.kept.find(self.fingerprint, texts)
+        if missing := [text for text in dict.fromkeys(texts) if text not in found]:
+            made = dict(zip(missing, self.open_embedder().embed_queries(missing), strict=True))
+            self.kept.keep(self.fingerprint, made)
+            found |= made
+        return [found[text] for text in texts]
+
+
+class TableCache:
+    """The table of one model's vectors, read again when chunks have changed. Two threads may each build it; either is right.
+
+    ``asked``: the vectors of what was asked last.
+    """
+
+    def __init__(self) -> None:
+        self.asked = KeptVectors()
         self._held: tuple[tuple[str, str], VectorTable] | None = None
         self._counted: tuple[tuple[str, str], tuple[int, int]] | None = None
 
@@ -177,11 +233,9 @@ def likeness_between(catalog: Catalog, fingerprint: str, memo_ids: Sequence[str]
     }
 
 
-def embed_query(query: Query, wording: Wording, embedder: Embedder, fingerprint: str) -> QueryVectors:
+def embed_query(query: Query, wording: Wording, embedder: QueryEmbedder, fingerprint: str) -> QueryVectors:
     """All texts go to the model in one call. Raises ``EmbeddingUnavailable``."""
-    asked = _asked(query)
-    given = [text for text in wording.given[:MAX_GIVEN] if text.strip()]
-    texts = [*(text for _, text in asked), *wording.near, *given, *filter(None, [wording.translated])]
+    asked, given, texts = _asked(query), _given(wording), texts_to_embed(query, wording)
     means = means_for(fingerprint)
     vectors = embedder.embed_queries(texts)
     centred = [centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True)]
@@ -193,11 +247,22 @@ def embed_query(query: Query, wording: Wording, embedder: Embedder, fingerprint:
     return QueryVectors(plain, wide, _moved(wide, next(parts, None), TRANSLATED_STEP), cjk_share(query.topic))
 
 
+def texts_to_embed(query: Query, wording: Wording) -> list[str]:
+    """What ``embed_query`` gives to the model."""
+    asked = (text for _, text in _asked(query))
+    return [*asked, *wording.near, *_given(wording), *filter(None, [wording.translated])]
+
+
+def _given(wording: Wording) -> list[str]:
+    """The beginning of each: the model takes seconds over a long text, and what it makes of one is blurred."""
+    return [text[:LONGEST_QUESTION] for text in wording.given[:MAX_GIVEN] if text.strip()]
+
+
 def _asked(query: Query) -> list[tuple[float, str]]:
     """(weight, text) of what is asked. Of a passage its first pieces: a blurred vector finds nothing."""
     if len(query.sought) > LONGEST_QUESTION:
         pieces = split_chunks("", fold(query.sought), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]
-        return [(1.0, piece.text) for piece in pieces]
+        return [(1.0, piece.text) for piece in pieces] or [(1.0, fold(query.sought)[:LONGEST_QUESTION])]
     whole, topic = _closed(fold(query.sought)), fold(query.topic)
     return [(1.0, topic)] if whole == topic else [(WHOLE_QUESTION, whole), (1.0, topic)]
 

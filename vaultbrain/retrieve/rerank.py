@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.tokens import cut, searchable
@@ -68,11 +69,15 @@ def features(topic: str, looked: Looked, *, wants_resources: bool = False) -> di
 
 
 def _stands_as_phrase(topic: str, text: str) -> bool:
-    return len(cut(topic)) > 1 and searchable(topic) in text
+    return len(_tokens(topic)) > 1 and _phrase(topic) in text
+
+
+#: Of one topic all first hits are asked.
+_tokens, _phrase = lru_cache(maxsize=8)(cut), lru_cache(maxsize=8)(searchable)
 
 
 def _coverage(topic: str, text: str) -> float:
-    tokens = set(cut(topic))
+    tokens = set(_tokens(topic))
     return sum(token in text for token in tokens) / len(tokens) if tokens else 0.0
 
 
@@ -99,12 +104,12 @@ def fold_copies(hits: Sequence[tuple[str, str, float]]) -> dict[str, list[str]]:
     """
     copies: dict[str, list[str]] = {}
     by_text: dict[str, str] = {}
-    kept: list[tuple[str, frozenset[str], float]] = []
+    kept: list[tuple[str, Set[tuple[str, ...]], float]] = []
     for place, (memo_id, text, score) in enumerate(hits):
         bare = "".join(text.split())
         original = by_text.get(bare)
         if original is None and place < DEPTH:
-            shingles = frozenset(bare[i : i + _SHINGLE] for i in range(max(1, len(bare) - _SHINGLE + 1)))
+            shingles = _shingles(bare)
             near = (
                 other
                 for other, theirs, other_score in kept
@@ -121,9 +126,13 @@ def fold_copies(hits: Sequence[tuple[str, str, float]]) -> dict[str, list[str]]:
     return copies
 
 
-def _alike(one: Set[str], other: Set[str]) -> bool:
+def _shingles(bare: str) -> Set[tuple[str, ...]]:
+    return frozenset(zip(*(bare[n:] for n in range(_SHINGLE)), strict=False)) or frozenset([tuple(bare)])
+
+
+def _alike(one: Set[object], other: Set[object]) -> bool:
     """By Jaccard's coefficient."""
-    smaller, larger = sorted((len(one), len(other)))
+    smaller, larger = (len(one), len(other)) if len(one) <= len(other) else (len(other), len(one))
     if smaller < SAME * larger:
         return False
     common = len(one & other)
