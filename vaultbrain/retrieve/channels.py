@@ -1,8 +1,8 @@
 """The channel of words: what FTS5 knows of each variant, as evidence for each memo. (That of meaning is ``retrieve.meaning``.)
 
-Decides how sure the words make of a memo, not which memo is first. Three kinds of evidence are kept apart, because fusion trusts
-them differently: the question's own words (``literal``), words near them (``near``), and words of the other language
-(``translated``).
+Decides how sure the words make of a memo, not which memo is first. Four kinds of evidence are kept apart, because fusion trusts
+them differently: the question's own words (``literal``), what the caller says besides (``given``), words near them (``near``),
+and words of the other language (``translated``).
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.tokens import cut, is_cjk, match_all, match_any, match_phrase, searchable
-from vaultbrain.retrieve.expand import LITERAL, Variant
-from vaultbrain.retrieve.fusion import highest_bm25, inverse_document_frequency
+from vaultbrain.retrieve.expand import LITERAL, WEIGHTS, Variant
+from vaultbrain.retrieve.fusion import highest_bm25, inverse_document_frequency, specificity
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from vaultbrain.index.catalog import Catalog
     from vaultbrain.retrieve.concepts import Concept
@@ -40,6 +40,11 @@ INSIDE_A_WORD = 0.4
 #: The doubt that is left, to the power of the weights of the near words met: each synonym (0.6) halves it.
 DOUBT_LEFT = 0.315
 
+#: One text that the caller gives stands for the question. Of very many each is a guess: what it counts when it is met alone, and
+#: the power of its specificity (``fusion.specificity``) that this is multiplied with. docs/retrieval.md has the figures.
+ONE_OF_MANY = 0.4
+RARITY_OF_MANY = 2.0
+
 #: What a memo gets at most for the letters and digits of something typed that no memo has.
 PARTS_ONLY = 0.2
 #: A word in letters that no memo has as a word is looked for inside longer ones: strasse in hafenstrasse.
@@ -56,19 +61,23 @@ class KeywordHits:
     """Evidence by memo id, each 0..1.
 
     ``literal``: how surely the memo says what was asked, in its words. ``near``: how much of the question the near words in it
-    stand for. ``translated``: the share of the question's words, the rare ones counting more, whose translation stands in it.
+    stand for. ``given``: what the caller's variants say for it together. ``doubt``: how far they need the consent of the meaning,
+    0 for a single one, near 1 for a dozen. ``translated``: the share of the question's words, the rare ones counting more, whose
+    translation stands in it.
     ``matched``: the variants that stand in it whole. ``met``: variant text → number of memos.
     """
 
     literal: dict[str, float] = field(default_factory=dict)
     near: dict[str, float] = field(default_factory=dict)
+    given: dict[str, float] = field(default_factory=dict)
+    doubt: float = 0.0
     translated: dict[str, float] = field(default_factory=dict)
     matched: dict[str, list[Variant]] = field(default_factory=dict)
     met: dict[str, int] = field(default_factory=dict)
 
     def keep(self, inside: Container[str]) -> None:
         """Forgets all memos that are not ``inside``; ``met`` then counts those that hold a variant whole."""
-        for evidence in (self.literal, self.near, self.translated, self.matched):
+        for evidence in (self.literal, self.near, self.given, self.translated, self.matched):
             for memo_id in [memo_id for memo_id in evidence if memo_id not in inside]:
                 del evidence[memo_id]
         met = Counter(variant.text for matched in self.matched.values() for variant in matched)
@@ -81,10 +90,17 @@ def search_keywords(
     """What each variant meets. ``limit`` bounds the memos of one variant, -1 for none."""
     hits = KeywordHits()
     near = _Near()
+    given = _Given(sum(variant.is_given for variant in variants), documents)
     for variant in variants:
+        if variant.is_given:
+            found = _match(catalog, replace(variant, family="given"), documents, limit)
+            given.add(found, _frequencies(catalog, variant, found))
         if variant.family in LITERAL:
             found = _match(catalog, variant, documents, limit)
             _note_literal(hits, variant, found, _met_whole(catalog, variant, found))
+        elif variant.family == "given":
+            whole = _met_whole(catalog, variant, found)
+            _note_matched(hits, variant, [memo_id for memo_id in found if memo_id in whole])
         else:
             found = dict.fromkeys(_holding(catalog, variant.looked_up), 1.0)
             if variant.family != "translation":
@@ -92,6 +108,7 @@ def search_keywords(
             _note_matched(hits, variant, found)
         hits.met[variant.text] = len(found)
     hits.near = near.evidence()
+    hits.given, hits.doubt = given.evidence(), given.doubt
     hits.translated = _translated(catalog, concepts, documents)
     return hits
 
@@ -129,8 +146,7 @@ def search_as_typed(catalog: Catalog, sought: str, hits: KeywordHits, limit: int
 def _distrust_parts(hits: KeywordHits, piece: str) -> None:
     """No memo has the piece as it was typed (c++, 10:30): what holds its letters or digits says little."""
     for memo_id, sureness in hits.literal.items():
-        if all(variant.family != "given" for variant in hits.matched.get(memo_id, ())):
-            hits.literal[memo_id] = min(sureness, PARTS_ONLY)
+        hits.literal[memo_id] = min(sureness, PARTS_ONLY)
     for memo_id, matched in hits.matched.items():
         hits.matched[memo_id] = [variant for variant in matched if variant.text != piece]
 
@@ -169,6 +185,41 @@ class _Near:
     def _belief(self, item: tuple[str, float]) -> float:
         group, weight = item
         return self._shares[group] * (1 - math.pow(DOUBT_LEFT, weight))
+
+
+class _Given:
+    """Adds up what the caller's variants say for each memo.
+
+    One alone counts as it is. Of several, each counts by how few memos have it, and leaves the more doubt the more there are;
+    those that meet in one memo each take their share of the doubt that is left.
+    """
+
+    def __init__(self, variants: int, documents: int) -> None:
+        self.doubt = 1 - 1 / variants if variants else 0.0
+        self._belief = 1 - (1 - ONE_OF_MANY) * self.doubt
+        self._documents = documents
+        self._left: dict[str, float] = {}
+
+    def add(self, found: Mapping[str, float], frequencies: Collection[int]) -> None:
+        """``found``: memo id → sureness; ``frequencies``: how many memos have each token of the variant."""
+        if not found:
+            return
+        rarity = sum(specificity(self._documents, count) for count in frequencies) / len(frequencies)
+        worth = self._belief * math.pow(rarity, RARITY_OF_MANY * self.doubt)
+        for memo_id, sureness in found.items():
+            self._left[memo_id] = self._left.get(memo_id, 1.0) * (1 - worth * sureness)
+
+    def evidence(self) -> dict[str, float]:
+        return {memo_id: WEIGHTS["given"] * (1 - left) for memo_id, left in self._left.items()}
+
+
+def _frequencies(catalog: Catalog, variant: Variant, found: Collection[str]) -> Collection[int]:
+    """How many memos have each token of the variant; of a tag, how many have the tag."""
+    if variant.text.startswith("#"):
+        return [len(found)]
+    tokens = cut(variant.text)
+    frequencies = catalog.document_frequencies(tokens)
+    return [frequencies.get(token, 0) for token in tokens]
 
 
 def _translated(catalog: Catalog, concepts: Sequence[Concept], documents: int) -> dict[str, float]:

@@ -1,15 +1,16 @@
 """A query as several: the words themselves, words that mean the same, the other language, the person's own tags.
 
 Pure. Decides which variants are tried, how much each counts and why it was added. A variant belongs to a family: those of
-``LITERAL`` say what the question says, in another form; the others only say something near, and count as far as the meaning of a
-memo agrees (``retrieve.fusion``). Nothing is guessed: meaning comes from the lexicon, the dictionary, the person's own tags and
-whoever calls.
+``LITERAL`` say what the question says, in another form; those that the caller gives count the less each the more of them there
+are (``retrieve.channels``); the others only say something near, and count as far as the meaning of a memo agrees
+(``retrieve.fusion``). Nothing is guessed: meaning comes from the lexicon, the dictionary, the person's own tags and whoever
+calls.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -42,11 +43,11 @@ WEIGHTS = {
     "resource": 0.3,
     "action": 0.3,
 }
-#: Families that need no consent of the meaning: what the person, or whoever asks for the person, said.
-LITERAL = ("literal", "script", "given", "tag", "form", "part")
-#: Variants in all; every one costs a look-up.
+#: Families that need no consent of the meaning: what the person said.
+LITERAL = ("literal", "script", "tag", "form", "part")
+#: Variants besides those of the caller; every one costs a look-up.
 MAX_VARIANTS = 20
-#: Of these at most so many come from the caller and so many from a model, so that both leave room for the question's own.
+#: The caller's come on top, so that they take no room from the question's own; those of a model do.
 MAX_GIVEN = 20
 MAX_SUGGESTED = 8
 #: Of one group of the lexicon, in the question's language and in the other one.
@@ -75,7 +76,7 @@ class Variant:
     """``text`` is folded and names the variant; ``words``, if any, are what is looked up instead, one being enough.
 
     ``group`` is the word of the question that it stands for. ``share`` is how much of the question that word makes up, 0..1.
-    ``reason`` says in a few English words where the variant comes from.
+    ``reason`` says in a few English words where the variant comes from. ``is_given``: the caller says it, whatever its family.
     """
 
     text: str
@@ -85,6 +86,7 @@ class Variant:
     group: str = ""
     share: float = 1.0
     words: tuple[str, ...] = ()
+    is_given: bool = False
 
     @property
     def looked_up(self) -> tuple[str, ...]:
@@ -104,12 +106,21 @@ class Sources:
 
 @dataclass(slots=True)
 class _Found:
+    """A text of the caller's that is one of the question's own is both: whatever is given, the question's own stay the same."""
+
     variants: dict[str, Variant] = field(default_factory=dict)
+    own: int = 0
+
+    def give(self, text: str) -> None:
+        if text and text not in self.variants:
+            self.variants[text] = Variant(text, "given", WEIGHTS["given"], "asked for by the caller", is_given=True)
 
     def add(self, text: str, family: str, reason: str, **more: object) -> None:
-        has_room = len(self.variants) < MAX_VARIANTS or family == "given"
-        if text and text not in self.variants and has_room:
-            self.variants[text] = Variant(text, family, WEIGHTS[family], reason, **more)  # type: ignore[arg-type]
+        there = self.variants.get(text)
+        if text and (there is None or there.family == "given") and self.own < MAX_VARIANTS:
+            made = Variant(text, family, WEIGHTS[family], reason, **more)  # type: ignore[arg-type]
+            self.variants[text] = replace(made, is_given=there is not None)
+            self.own += 1
 
 
 def expand(query: Query, sources: Sources) -> list[Variant]:
@@ -120,7 +131,7 @@ def expand(query: Query, sources: Sources) -> list[Variant]:
     if query.elsewhere:
         found.add(query.elsewhere, "script", "as the other region says it")
     for text in sources.given[:MAX_GIVEN]:
-        found.add(fold(text).strip(), "given", "asked for by the caller")
+        found.give(fold(text).strip())
     groups = list(groups_in(topic, sources.lexicon))
     _add_own_words(found, topic, groups, sources.tags)
     for text in sources.suggested[:MAX_SUGGESTED]:

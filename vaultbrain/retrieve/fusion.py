@@ -34,6 +34,8 @@ class FusionProfile:
 
     ``score = w * (boost * literal ** sharpness + near_weight * near * consent
     + translated_weight * translated ** translated_sharpness) + (1 - w) * meaning``, at most 1, where w is ``keyword_weight``.
+    What the caller gives stands in for the literal words where it is more: ``given ** sharpness``, times consent as far as there
+    is doubt.
     ``boost`` grows from 1 for a query of two tokens to ``long_boost`` for one of ``long_query``: no memo says all words of a
     long question, but one that says many of them says a lot. Without a vector w is ``words_alone``, less than both together and
     more than half, with ``sharpness_alone``; and near or translated words may stand for literal ones, their square root counting
@@ -96,12 +98,27 @@ E5_PROFILE = FusionProfile(
 
 
 class Evidence(NamedTuple):
-    """What speaks for one memo. Words 0..1 as in ``channels.KeywordHits``; ``cosine`` None when it has no vector."""
+    """What speaks for one memo. Words 0..1 as in ``channels.KeywordHits``; ``cosine`` None when it has no vector.
+
+    ``doubt`` 0..1: how far ``given`` needs the consent of the meaning.
+    """
 
     literal: float = 0.0
     near: float = 0.0
     translated: float = 0.0
     cosine: float | None = None
+    given: float = 0.0
+    doubt: float = 0.0
+
+    @property
+    def sure_words(self) -> float:
+        """The words that need nobody's consent."""
+        return max(self.literal, (1 - self.doubt) * self.given)
+
+    @property
+    def says_a_word(self) -> bool:
+        """Of the question, or of what the caller gives."""
+        return self.literal > 0 or self.given > 0
 
 
 class Fused(NamedTuple):
@@ -117,6 +134,11 @@ class Fused(NamedTuple):
 def inverse_document_frequency(documents: int, with_term: int) -> float:
     """FTS5's idf: ``ln((N - n + 0.5) / (n + 0.5))``, at least 1e-6. Source: SQLite, fts5_aux.c."""
     return max(math.log((documents - with_term + 0.5) / (with_term + 0.5)), 1e-6) if documents else 1e-6
+
+
+def specificity(documents: int, with_term: int) -> float:
+    """How much a term tells memos apart, 0..1: its idf as a share of that of a term that one memo has, or none."""
+    return inverse_document_frequency(documents, max(with_term, 1)) / inverse_document_frequency(documents, 1)
 
 
 def highest_bm25(tokens: Sequence[str], frequencies: Mapping[str, int], documents: int) -> float:
@@ -147,6 +169,8 @@ def fuse(evidence: Evidence, boosted: float, profile: FusionProfile) -> Fused:
     weight = profile.keyword_weight
     consent = min(max(evidence.cosine / profile.consent, 0.0), 1.0)
     literal = weight * min(1.0, boosted * math.pow(evidence.literal, profile.sharpness))
+    agreed = 1 - evidence.doubt * (1 - consent)
+    literal = max(literal, weight * agreed * math.pow(evidence.given, profile.sharpness))
     near = weight * profile.near_weight * evidence.near * consent
     translated = weight * profile.translated_weight * math.pow(evidence.translated, profile.translated_sharpness)
     likeness = (1 - weight) * meaning(evidence.cosine, profile)
@@ -157,6 +181,7 @@ def _fuse_words(evidence: Evidence, boosted: float, profile: FusionProfile) -> F
     """The surest kind of word counts, and no other."""
     worth = profile.words_alone
     literal = worth * min(1.0, boosted * math.pow(evidence.literal, profile.sharpness_alone))
+    literal = max(literal, worth * math.pow(evidence.given, profile.sharpness_alone))
     near, translated = (
         worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness_alone)
         for other in (evidence.near, evidence.translated)

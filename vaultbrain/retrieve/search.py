@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from heapq import nlargest
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import (
@@ -205,7 +206,7 @@ class _Scored:
     @property
     def channels(self) -> tuple[str, ...]:
         e = self.evidence
-        by_words = e.literal or e.near or e.translated
+        by_words = e.literal or e.near or e.given or e.translated
         by_meaning = e.cosine is not None and (e.cosine >= SPEAKS or not by_words)
         return tuple(name for name, spoke in (("keyword", by_words), ("semantic", by_meaning)) if spoke)
 
@@ -450,8 +451,8 @@ class _Search:
     @staticmethod
     def _by_words(words: KeywordHits) -> list[str]:
         """The memos for which words speak most: the vector of each has to be fetched."""
-        near, translated = (_most(evidence, evidence.__getitem__) for evidence in (words.near, words.translated))
-        return sorted({*words.literal, *near, *translated})
+        others = (_most(evidence, evidence.__getitem__) for evidence in (words.near, words.given, words.translated))
+        return sorted({*words.literal, *chain.from_iterable(others)})
 
     # scores
 
@@ -467,7 +468,8 @@ class _Search:
         likeness = self._likeness
         near = _most(words.near, lambda memo_id: words.near[memo_id] * likeness(memo_id))
         translated = _most(words.translated, lambda memo_id: words.translated[memo_id] + likeness(memo_id))
-        found = {*words.literal, *near, *translated}
+        given = _most(words.given, lambda memo_id: words.given[memo_id] + likeness(memo_id))
+        found = {*words.literal, *near, *given, *translated}
         if self.comparison:
             found.update(self.comparison.top(CANDIDATES) if self.inside is None else self.comparison.memos())
         if self.comparison and self.coverage.chunks_with_vector > self.parts.exact_search_limit:
@@ -482,7 +484,8 @@ class _Search:
     def _scored(self, memo_id: str, words: KeywordHits, boosted: float) -> _Scored:
         literal = words.literal.get(memo_id, 0.0)
         cosine, plain_cosine = (self.comparison.cosines(memo_id) if self.comparison else None) or (None, None)
-        evidence = Evidence(literal, words.near.get(memo_id, 0.0), words.translated.get(memo_id, 0.0), cosine)
+        near, translated = words.near.get(memo_id, 0.0), words.translated.get(memo_id, 0.0)
+        evidence = Evidence(literal, near, translated, cosine, words.given.get(memo_id, 0.0), words.doubt)
         fused = fuse(evidence, boosted, self.profile)
         # What it would be without expansion is only asked when an exact match has to be held.
         plain = fuse(Evidence(literal, cosine=plain_cosine), boosted, self.profile).score if self.exact else 0.0
@@ -516,7 +519,7 @@ class _Search:
 
     def _keep(self, scored: Sequence[_Scored], words: KeywordHits) -> list[_Scored]:
         """What deserves a label; nothing when even the best does not stand out."""
-        if not scored or (self.query.topic.startswith("#") and not words.literal):
+        if not scored or (self.query.topic.startswith("#") and not (words.literal or words.given)):
             return []  # a tag that nobody has
         best, profile = scored[0], self.profile
         nearest = self.comparison.nearest(best.memo_id) if self.comparison else None
@@ -539,7 +542,7 @@ class _Search:
         return any(is_cjk(word) for word in topic) and any(not words.met.get(name, 1) for name in names)
 
     def _label(self, item: _Scored) -> str:
-        return label(item.score, item.evidence.literal, self.profile)
+        return label(item.score, item.evidence.sure_words, self.profile)
 
     # second look
 
@@ -623,7 +626,7 @@ class _Search:
         coverage.semantic_memos = sum("semantic" in spoke for spoke in channels)
         coverage.both_memos = sum(len(spoke) == 2 for spoke in channels)
         standing_there = {memo_id for item in kept for memo_id in (item.memo_id, *item.copies)}
-        coverage.left_out = sum(item.evidence.literal > 0 and item.memo_id not in standing_there for item in scored)
+        coverage.left_out = sum(item.evidence.says_a_word and item.memo_id not in standing_there for item in scored)
         coverage.nearest_misses = [item.memo_id for item in misses]
 
     def _hits(self, items: Sequence[_Scored], words: KeywordHits, *, is_cited: bool = True) -> tuple[Hit, ...]:
