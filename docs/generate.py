@@ -53,8 +53,8 @@ after `{ENVIRONMENT_PREFIX}`, as in `{ENVIRONMENT_PREFIX}TIMEOUT`. `vaultbrain c
 The server's access token is no setting, because a vault is shared and synced: it comes from `{TOKEN_VARIABLE}`, or from the file
 that `token_file` names. The key of an embedding server comes from `{EMBEDDING_KEY_VARIABLE}`, that
 of a chat server from `{LLM_KEY_VARIABLE}` or from the variable that `llm.api_key_env` names. The token that
-clients of `vaultbrain mcp --http` send comes from `{HTTP_TOKEN_VARIABLE}`, from `--token-file`, or from a file in the state folder
-that it makes itself.
+clients of `vaultbrain mcp --http` send comes from `{HTTP_TOKEN_VARIABLE}`, from `--token-file`, or from a file that is made
+in the state folder.
 
 | setting | default | what it is |
 | --- | --- | --- |
