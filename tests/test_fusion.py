@@ -19,6 +19,7 @@ from vaultbrain.retrieve.fusion import (
     hold_exact,
     inverse_document_frequency,
     label,
+    specificity,
     standing,
 )
 
@@ -31,6 +32,38 @@ def test_bm25_bounds_by_hand() -> None:
     assert inverse_document_frequency(7, 1) == pytest.approx(1.4663, abs=1e-4)
     assert highest_bm25(["a", "b"], {"a": 1}, 7) == pytest.approx((1.4663 + 0.6 * 2.7081) * 2.2, abs=1e-3)
     assert inverse_document_frequency(7, 7) == 1e-6
+
+
+@given(st.integers(1, 10_000), st.integers(0, 10_000), st.integers(0, 10_000))
+def test_the_fewer_memos_have_a_term_the_more_specific_it_is(documents: int, one: int, other: int) -> None:
+    """1 for a term that one memo has, or none; never above 1 nor below 0."""
+    fewer, more = sorted(min(n, documents) for n in (one, other))
+    assert 1 >= specificity(documents, fewer) >= specificity(documents, more) > 0
+    assert specificity(documents, 0) == specificity(documents, 1) == 1
+
+
+def test_given_words_need_as_much_consent_as_there_is_doubt() -> None:
+    """Without doubt they count as literal ones, whatever the meaning says; with nothing but doubt, as far as it agrees."""
+    sure = fuse(Evidence(cosine=0.0, given=0.64), SHORT, E5_PROFILE)
+    assert sure == fuse(Evidence(0.64, cosine=0.0), SHORT, E5_PROFILE)
+    words = [fuse(Evidence(cosine=cosine, given=0.64, doubt=1.0), SHORT, E5_PROFILE).literal for cosine in (-0.1, 0.25, 0.5, 0.9)]
+    assert words == [0.0, pytest.approx(sure.literal / 2), pytest.approx(sure.literal), pytest.approx(sure.literal)]
+    assert Evidence(given=0.9).sure_words == 0.9
+    assert Evidence(given=0.9, doubt=1.0).sure_words == 0
+
+
+def test_the_surer_of_literal_and_given_words_counts() -> None:
+    """They are not added up; and a long question's boost is for its own words alone."""
+    for cosine in (0.5, None):
+        asked, both = (fuse(Evidence(0.64, cosine=cosine, given=given), SHORT, E5_PROFILE) for given in (0.0, 0.5))
+        assert asked == both
+    assert fuse(Evidence(cosine=0.5, given=0.5), 2.5, E5_PROFILE) == fuse(Evidence(cosine=0.5, given=0.5), SHORT, E5_PROFILE)
+
+
+def test_without_a_vector_doubtful_given_words_count_as_near_ones_do() -> None:
+    """Nothing can consent."""
+    assert fuse(Evidence(given=0.5, doubt=1.0), SHORT, E5_PROFILE).score == fuse(Evidence(near=0.5), SHORT, E5_PROFILE).score
+    assert fuse(Evidence(given=0.9), SHORT, E5_PROFILE).score == fuse(Evidence(0.9), SHORT, E5_PROFILE).score
 
 
 def test_fusion_by_hand() -> None:

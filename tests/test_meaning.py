@@ -206,6 +206,13 @@ def test_near_given_and_translated_words_move_the_vector_by_their_steps() -> Non
     assert same(vectors.across, unit(wide + meaning_room.TRANSLATED_STEP * tiny("watch a movie")))
 
 
+def test_many_given_words_move_the_vector_further_than_one() -> None:
+    """What they have in common is surer than any of them: nearly twice as far."""
+    vectors, _ = embedded("观影", Wording(given=("IMAX", "片单", "film", "影评")))
+    common = unit(tiny("IMAX") + tiny("片单") + tiny("film") + tiny("影评"))
+    assert same(vectors.wide, unit(tiny("观影") + 1.75 * meaning_room.GIVEN_STEP * common))
+
+
 def test_words_that_stand_for_nothing_of_the_question_move_nothing() -> None:
     """A share of 0 is a step of 0."""
     vectors, _ = embedded("观影", Wording(("电影 影片",), 0.0))

@@ -42,7 +42,8 @@ DOUBT_LEFT = 0.315
 
 #: One text that the caller gives stands for the question. Of very many each is a guess: what it counts when it is met alone, and
 #: the power of its specificity (``fusion.specificity``) that this is multiplied with. docs/retrieval.md has the figures.
-ONE_OF_MANY = 0.4
+#: Where only words are searched, nothing else can confirm one, and more is left to it.
+ONE_OF_MANY, ONE_OF_MANY_WORDS = 0.4, 0.7
 RARITY_OF_MANY = 2.0
 
 #: What a memo gets at most for the letters and digits of something typed that no memo has.
@@ -85,12 +86,18 @@ class KeywordHits:
 
 
 def search_keywords(
-    catalog: Catalog, variants: Sequence[Variant], concepts: Sequence[Concept], documents: int, limit: int = KEYWORD_LIMIT
+    catalog: Catalog,
+    variants: Sequence[Variant],
+    concepts: Sequence[Concept],
+    documents: int,
+    limit: int = KEYWORD_LIMIT,
+    *,
+    one_of_many: float = ONE_OF_MANY,
 ) -> KeywordHits:
-    """What each variant meets. ``limit`` bounds the memos of one variant, -1 for none."""
+    """What each variant meets. ``limit`` bounds the memos of one variant, -1 for none. ``one_of_many`` as the constant."""
     hits = KeywordHits()
     near = _Near()
-    given = _Given(sum(variant.is_given for variant in variants), documents)
+    given = _Given(sum(variant.is_given for variant in variants), documents, one_of_many)
     for variant in variants:
         if variant.is_given:
             found = _match(catalog, replace(variant, family="given"), documents, limit)
@@ -194,9 +201,9 @@ class _Given:
     those that meet in one memo each take their share of the doubt that is left.
     """
 
-    def __init__(self, variants: int, documents: int) -> None:
+    def __init__(self, variants: int, documents: int, one_of_many: float) -> None:
         self.doubt = 1 - 1 / variants if variants else 0.0
-        self._belief = 1 - (1 - ONE_OF_MANY) * self.doubt
+        self._belief = 1 - (1 - one_of_many) * self.doubt
         self._documents = documents
         self._left: dict[str, float] = {}
 

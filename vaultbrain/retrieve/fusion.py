@@ -38,8 +38,8 @@ class FusionProfile:
     is doubt.
     ``boost`` grows from 1 for a query of two tokens to ``long_boost`` for one of ``long_query``: no memo says all words of a
     long question, but one that says many of them says a lot. Without a vector w is ``words_alone``, less than both together and
-    more than half, with ``sharpness_alone``; and near or translated words may stand for literal ones, their square root counting
-    ``other_words_alone``.
+    more than half, with ``sharpness_alone``; and near, translated or given words may stand for literal ones, their square root
+    counting ``other_words_alone``.
 
     ``everything`` is the centred cosine that counts as meaning 1; from ``consent`` on near words count in full, at 0 not at all.
 
@@ -181,11 +181,11 @@ def _fuse_words(evidence: Evidence, boosted: float, profile: FusionProfile) -> F
     """The surest kind of word counts, and no other."""
     worth = profile.words_alone
     literal = worth * min(1.0, boosted * math.pow(evidence.literal, profile.sharpness_alone))
-    literal = max(literal, worth * math.pow(evidence.given, profile.sharpness_alone))
-    near, translated = (
+    near, translated, given = (
         worth * math.pow(profile.other_words_alone * math.sqrt(other), profile.sharpness_alone)
-        for other in (evidence.near, evidence.translated)
+        for other in (evidence.near, evidence.translated, evidence.given)
     )
+    literal = max(literal, given, worth * math.pow(evidence.sure_words, profile.sharpness_alone))
     if literal >= max(near, translated):
         return Fused(literal, literal, 0.0, 0.0, 0.0)
     return Fused(near, 0.0, near, 0.0, 0.0) if near >= translated else Fused(translated, 0.0, 0.0, translated, 0.0)

@@ -25,7 +25,14 @@ from vaultbrain.gist.stored import load_gists
 from vaultbrain.gist.value import says_nothing
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
-from vaultbrain.retrieve.channels import KEYWORD_LIMIT, KeywordHits, search_as_typed, search_keywords
+from vaultbrain.retrieve.channels import (
+    KEYWORD_LIMIT,
+    ONE_OF_MANY,
+    ONE_OF_MANY_WORDS,
+    KeywordHits,
+    search_as_typed,
+    search_keywords,
+)
 from vaultbrain.retrieve.concepts import concepts, translated
 from vaultbrain.retrieve.coverage import Coverage, Shortcoming, VariantCoverage
 from vaultbrain.retrieve.excerpt import Wanted, best_excerpt
@@ -380,7 +387,8 @@ class _Search:
         if self.channel == "semantic":
             return KeywordHits()
         limit = KEYWORD_LIMIT if self.inside is None else _NO_LIMIT
-        hits = search_keywords(self.catalog, variants, self.concepts, self.coverage.memos, limit)
+        one_of_many = ONE_OF_MANY if self._asks_for_meaning and self.coverage.chunks_with_vector else ONE_OF_MANY_WORDS
+        hits = search_keywords(self.catalog, variants, self.concepts, self.coverage.memos, limit, one_of_many=one_of_many)
         if self.parts.uses("as typed"):
             search_as_typed(self.catalog, self.query.sought, hits, limit)
         if self.inside is not None:
