@@ -95,6 +95,8 @@ _SPARE_S, _BACKGROUND_TIMEOUT_S, _BACKGROUND_LOCK_S = 30.0, 8, 1
 _STORE_LOCK_TIMEOUT_S = 2.0
 #: 9999-12-31: what comes later, some servers have it, has no date.
 _LAST_SECOND = 253_402_214_400
+#: What is searched for to have everything loaded: a word in Chinese, so that the converters are, too.
+_ANY_WORD = "笔记"
 
 
 def _for_background(settings: Settings) -> Settings:
@@ -340,6 +342,11 @@ class Brain:
         """The question notes, to be answered and told."""
         with self._catalog() as catalog:
             yield self._inbox_wiring(catalog)
+
+    def warm_up(self) -> None:
+        """Loads what a search needs, the model excepted, so that the first one comes sooner. Nothing happens before a sync."""
+        if self.has_synced():
+            self.search(_ANY_WORD, top_k=1, channel="keyword")
 
     def rest(self) -> None:
         """Gives back the memory that only work needs: model, table of vectors, converters. What needs them loads them again."""

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 #: Reasons in the log that come from neither layer of the gate.
 SWITCHED_OFF = "switched off for this note"
 BUDGET_USED = "as many mentions today as recall.per_day allows"
-#: Half of what the model has to read, and on the simulated day (docs/recall.md) not one mention more or less that is right.
-_NOT_FOR_RECALL = frozenset({"wide vector"})
+#: What a recall searches without: three quarters of what the model has to read, and copies, which the judge tells apart itself.
+#: On the simulated day (docs/recall.md) its mentions are as often right without them.
+_NOT_FOR_RECALL = frozenset({"whole question", "wide vector", "copies"})
 #: The log keeps no words of a note but the query's; a pasted line may begin with a password.
 _SHOWN_WORDS = re.compile(r': ".*"', re.DOTALL)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)")

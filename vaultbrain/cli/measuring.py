@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 CHANNELS = ("hybrid", "keyword", "semantic")
 #: As ``retrieve.search.INGREDIENTS``, which is not imported for every ``--help``; a test holds them equal.
 INGREDIENTS = (
-    "lexicon", "dictionary", "wide vector", "translated vector", "other region", "as typed", "relations", "rerank", "copies",
+    "lexicon", "dictionary", "whole question", "wide vector", "translated vector", "other region", "as typed", "relations",
+    "rerank", "copies",
 )  # fmt: skip
 
 

@@ -76,6 +76,10 @@ class Lane:
             self._brain, self._settings_mark = brain, _mark_of(brain)
         return self._brain
 
+    def warm_up(self) -> None:
+        """Loads what the first call needs, in the lane's own thread; whatever stands in the way is the first call's to tell."""
+        self._thread.submit(lambda: self._ready_brain().warm_up())
+
     def rest_if_idle(self) -> None:
         """Gives back memory when no call came for a while. Called now and then."""
         if self._brain and not self._running and time.monotonic() - self._last_call > REST_AFTER_S:

@@ -8,6 +8,7 @@ belongs to the protocol alone. Refuses to hold anything between two calls: whoev
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import re
@@ -74,6 +75,10 @@ class Desk:
     async def look(self, call: Callable[[Brain, Work], Any]) -> Any:
         return await self._lanes[READING].run(call)
 
+    def warm_up(self) -> None:
+        """Makes searches ready, all but the model, while the client is still thinking of its first call."""
+        self._lanes[READING].warm_up()
+
     async def rest_when_idle(self) -> None:
         """Runs until it is cancelled."""
         while True:
@@ -89,12 +94,32 @@ class Desk:
             lane.close()
 
 
+def load_sdk() -> None:
+    """Imports the SDK, a second of making classes: without looking for garbage among them, and without what each may never need.
+
+    Pydantic builds the validators of a class when it is first used if ``defer_build`` is set where the class is made.
+    """
+    from pydantic import BaseModel, ConfigDict
+
+    usual = BaseModel.model_config
+    gc.disable()
+    BaseModel.model_config = ConfigDict(defer_build=True)
+    try:
+        import mcp.server.lowlevel
+        import mcp.server.stdio  # noqa: F401
+    finally:
+        BaseModel.model_config = usual
+        gc.freeze()
+        gc.enable()
+
+
 def build_server(desk: Desk) -> Server[Any]:
     """The server, ready for any transport. Whoever runs it also closes the desk."""
     from mcp.server.lowlevel import Server
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        desk.warm_up()
         resting = asyncio.create_task(desk.rest_when_idle())
         try:
             yield {}
@@ -248,6 +273,7 @@ def serve_stdio(desk: Desk) -> None:
 
 
 async def _serve_stdio(desk: Desk) -> None:
+    load_sdk()
     from mcp.server.stdio import stdio_server
 
     server = build_server(desk)

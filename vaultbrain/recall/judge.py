@@ -38,7 +38,7 @@ LEAST_CRITERIA = 2
 
 #: How near a memo is: shares of the score and of the cosine, and what the score in the other search adds: found both ways a memo
 #: is surer. Chosen with ``BAR`` on half of the simulated day, 64 judged subjects and 47 that no memo holds (docs/recall.md).
-SCORE_SHARE, COSINE_SHARE, AGREEMENT_SHARE = 0.6, 0.4, 0.3
+SCORE_SHARE, COSINE_SHARE, AGREEMENT_SHARE = 0.6, 0.4, 0.2
 #: The least nearness. One tick of 有用 or 不要再提 on a tag's memos moves it by ``LIKING_STEP``, all of them by ``MAX_LIKING``.
 BAR, LIKING_STEP, MAX_LIKING = 0.42, 0.02, 0.08
 #: The least score where there is no cosine, and how much of the subject must stand in one paragraph: words alone prove less.

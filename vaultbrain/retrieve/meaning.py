@@ -63,12 +63,16 @@ _SHORTEST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What is embedded besides the question: near words as one text for each language, with how much of it they stand for."""
+    """What is embedded besides the topic: near words as one text for each language, with how much of it they stand for.
+
+    ``whole``: the question as it was asked, too.
+    """
 
     near: tuple[str, ...] = ()
     share: float = 0.0
     given: tuple[str, ...] = ()
     translated: str = ""
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,8 @@ def likeness_between(catalog: Catalog, fingerprint: str, memo_ids: Sequence[str]
 
 def embed_query(query: Query, wording: Wording, embedder: QueryEmbedder, fingerprint: str) -> QueryVectors:
     """All texts go to the model in one call. Raises ``EmbeddingUnavailable``."""
-    asked, given, texts = _asked(query), _given(wording), texts_to_embed(query, wording)
+    asked, given = _asked(query, wording), _given(wording)
+    texts = [*(text for _, text in asked), *wording.near, *given, *filter(None, [wording.translated])]
     means = means_for(fingerprint)
     vectors = embedder.embed_queries(texts)
     centred = [centre_query(vector, text, means) for vector, text in zip(vectors, texts, strict=True)]
@@ -245,12 +250,6 @@ def embed_query(query: Query, wording: Wording, embedder: QueryEmbedder, fingerp
     from_caller = _unit(sum(next(parts) for _ in given)) if given else None
     wide = _moved(_moved(plain, near, NEAR_STEP * wording.share), from_caller, _given_step(len(given)))
     return QueryVectors(plain, wide, _moved(wide, next(parts, None), TRANSLATED_STEP), cjk_share(query.topic))
-
-
-def texts_to_embed(query: Query, wording: Wording) -> list[str]:
-    """What ``embed_query`` gives to the model."""
-    asked = (text for _, text in _asked(query))
-    return [*asked, *wording.near, *_given(wording), *filter(None, [wording.translated])]
 
 
 def _given(wording: Wording) -> list[str]:
@@ -263,13 +262,13 @@ def _given_step(texts: int) -> float:
     return GIVEN_STEP * (2 - 1 / texts) if texts else 0.0
 
 
-def _asked(query: Query) -> list[tuple[float, str]]:
+def _asked(query: Query, wording: Wording) -> list[tuple[float, str]]:
     """(weight, text) of what is asked. Of a passage its first pieces: a blurred vector finds nothing."""
     if len(query.sought) > LONGEST_QUESTION:
         pieces = split_chunks("", fold(query.sought), PASSAGE_PIECES)[:MAX_PASSAGE_PIECES]
         return [(1.0, piece.text) for piece in pieces] or [(1.0, fold(query.sought)[:LONGEST_QUESTION])]
     whole, topic = _closed(fold(query.sought)), fold(query.topic)
-    return [(1.0, topic)] if whole == topic else [(WHOLE_QUESTION, whole), (1.0, topic)]
+    return [(1.0, topic)] if whole == topic or not wording.whole else [(WHOLE_QUESTION, whole), (1.0, topic)]
 
 
 def _closed(whole: str) -> str:
@@ -296,7 +295,7 @@ class Comparison:
         """``scale`` brings the cosines of a model without language means to those of e5."""
         import numpy as np
 
-        self._table = table
+        self._table, self._vectors = table, vectors
         plain, wide, across = scale(table.matrix @ vectors.columns).T if table.chunks else np.zeros((3, 0), np.float32)
         self._is_other = np.abs(table.shares - vectors.cjk_share) > OTHER_LANGUAGE
         self._cosines = np.where(self._is_other, across, wide)
@@ -308,6 +307,9 @@ class Comparison:
         import numpy as np
 
         return np.maximum.reduceat(cosines, self._table.starts) if self._table.chunks else cosines
+
+    def is_of(self, table: VectorTable, vectors: QueryVectors) -> bool:
+        return self._table is table and self._vectors is vectors
 
     def memos(self) -> tuple[str, ...]:
         """The ids of all memos that have a vector."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from vaultbrain.index.tokens import cut, searchable
@@ -104,20 +104,20 @@ def fold_copies(hits: Sequence[tuple[str, str, float]]) -> dict[str, list[str]]:
     """
     copies: dict[str, list[str]] = {}
     by_text: dict[str, str] = {}
-    kept: list[tuple[str, Set[tuple[str, ...]], float]] = []
+    kept: list[tuple[str, str, float]] = []
+    shingles = cache(_shingles)
     for place, (memo_id, text, score) in enumerate(hits):
         bare = "".join(text.split())
         original = by_text.get(bare)
         if original is None and place < DEPTH:
-            shingles = _shingles(bare)
             near = (
                 other
                 for other, theirs, other_score in kept
-                if abs(other_score - score) <= _SAME_SCORE and _alike(shingles, theirs)
+                if abs(other_score - score) <= _SAME_SCORE and _alike(shingles(bare), shingles(theirs))
             )
             original = next(near, None)
             if original is None:
-                kept.append((memo_id, shingles, score))
+                kept.append((memo_id, bare, score))
         by_text[bare] = original or memo_id
         if original is None:
             copies[memo_id] = []

@@ -53,7 +53,7 @@ from vaultbrain.retrieve.fusion import (
     standing,
 )
 from vaultbrain.retrieve.lexicon import Lexicon, load_lexicon
-from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for, texts_to_embed
+from vaultbrain.retrieve.meaning import Comparison, TableCache, Wording, build_table, embed_query, scale_for
 from vaultbrain.retrieve.query import LONGEST_WITH_FILTERS, read_query
 from vaultbrain.retrieve.rerank import DEPTH, NAMES_ONLY, Looked, features, fold_copies
 
@@ -188,6 +188,7 @@ class SearchParts:
 INGREDIENTS = (
     "lexicon",
     "dictionary",
+    "whole question",
     "wide vector",
     "translated vector",
     "other region",
@@ -274,22 +275,15 @@ def search(
 
 
 def search_together(parts: SearchParts, texts: Sequence[str], *, top_k: int = 10) -> list[SearchResult]:
-    """As ``search`` for each of the texts, in less time: all goes to the model in one call, and no hit is cited yet."""
+    """Searches for each text by words of its own and by the meaning of the first, the only one that the model reads.
+
+    No hit is cited yet.
+    """
     with parts.catalog.snapshot():
-        searches = [_Search(parts, read_query(text), "hybrid") for text in texts]
-        _embed_ahead(parts, searches)
+        leader, *others = searches = [_Search(parts, read_query(text), "hybrid") for text in texts]
+        for other in others:
+            other.leader = leader
         return [each.run(top_k, (), is_cited=False) for each in searches]
-
-
-def _embed_ahead(parts: SearchParts, searches: Sequence[_Search]) -> None:
-    texts = [text for each in searches for text in each.texts_to_embed()]
-    if not texts:
-        return
-    try:
-        parts.tables.asked.embedder(parts.fingerprint, parts.open_embedder).embed_queries(texts)
-    except EmbeddingUnavailable as error:
-        for each in searches:
-            each.unavailable = error
 
 
 def _most(evidence: Mapping[str, float], worth: Callable[[str], float]) -> list[str]:
@@ -308,7 +302,9 @@ class _Search:
     """One search. Its steps fill ``coverage`` as they go; ``run`` shows their order, and sets what several of them read."""
 
     comparison: Comparison | None = None
-    unavailable: EmbeddingUnavailable | None = None
+    #: The search whose meaning this one goes by, and what the model made of the question, once it was asked.
+    leader: _Search | None = None
+    meant: QueryVectors | EmbeddingUnavailable | None = None
     exact: Set[str] = frozenset()
 
     def __init__(self, parts: SearchParts, query: Query, channel: str) -> None:
@@ -408,6 +404,8 @@ class _Search:
             self.coverage.degraded.append(Shortcoming("no_model", error.fact("reason")))
             return None
         table = self._table(vectors, words)
+        if self.leader and self.leader.comparison and self.leader.comparison.is_of(table, vectors):
+            return self.leader.comparison
         return Comparison(table, vectors, scale_for(self.catalog, vectors, self.parts.fingerprint))
 
     @property
@@ -415,18 +413,22 @@ class _Search:
         """No model makes sense of punctuation."""
         return self.channel != "keyword" and any(map(str.isalnum, self.query.topic))
 
-    def texts_to_embed(self) -> list[str]:
-        """What ``run`` will give to the model, unless the caller adds variants."""
-        if not self._asks_for_meaning or not self.coverage.chunks_with_vector:
-            return []
-        return texts_to_embed(self.query, self._wording(()))
-
     def _vectors(self, given: Sequence[str]) -> QueryVectors:
-        if self.unavailable:
-            raise self.unavailable
+        """Raises ``EmbeddingUnavailable``, for a follower the one that its leader met: the model is tried once."""
+        self.meant = self.leader.meant if self.leader else None
+        if self.meant is None:
+            self.meant = self._ask_model(given)
+        if isinstance(self.meant, EmbeddingUnavailable):
+            raise self.meant
+        return self.meant
+
+    def _ask_model(self, given: Sequence[str]) -> QueryVectors | EmbeddingUnavailable:
         fingerprint = self.parts.fingerprint
-        embedder = self.parts.tables.asked.embedder(fingerprint, self.parts.open_embedder)
-        return embed_query(self.query, self._wording(given), embedder, fingerprint)
+        try:
+            embedder = self.parts.tables.asked.embedder(fingerprint, self.parts.open_embedder)
+            return embed_query(self.query, self._wording(given), embedder, fingerprint)
+        except EmbeddingUnavailable as error:
+            return error
 
     def _wording(self, given: Sequence[str]) -> Wording:
         return replace(self._own_wording, given=tuple(map(fold, given)))
@@ -437,7 +439,7 @@ class _Search:
         in_other_words = ""
         if self.concepts and self.parts.uses("translated vector"):
             in_other_words = translated(self.concepts, lambda word: self.catalog.meets_any(match_phrase(cut(word))))
-        return Wording(near, share, translated=in_other_words)
+        return Wording(near, share, translated=in_other_words, whole=self.parts.uses("whole question"))
 
     def _table(self, vectors: QueryVectors, words: KeywordHits) -> VectorTable:
         """The vectors to compare: all there are, or those that Chroma proposes and those of memos that words speak for."""
