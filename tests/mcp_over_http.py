@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.server.lowlevel import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
+from shell import ROOT
 
 from vaultbrain.cli.console import say, stopping
 from vaultbrain.mcp.http import Limits, serve_http
@@ -24,8 +25,6 @@ from vaultbrain.mcp.http_token import find_http_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).parent.parent
 
 
 async def list_tools(ctx: Any, params: Any) -> ListToolsResult:

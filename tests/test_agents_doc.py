@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import pytest
 from test_docs import complaint
 
+from vaultbrain.cli.agents import USUAL_PORT
 from vaultbrain.mcp.arguments import is_required
 from vaultbrain.mcp.http import DEFAULT_PORT, HOST, PATH
 from vaultbrain.mcp.http_token import HTTP_TOKEN_VARIABLE
@@ -116,9 +117,10 @@ def test_every_block_that_starts_a_server_names_a_command_that_exists() -> None:
 
 
 def test_every_block_with_an_address_has_the_one_where_the_server_listens() -> None:
-    """And takes the token from the variable that the server reads."""
+    """By default, as the command says it, too; and takes the token from the variable that the server reads."""
     reached = [server for server in servers() if "url" in server]
     assert reached
+    assert USUAL_PORT == DEFAULT_PORT
     for server in reached:
         assert server["url"] == f"http://{HOST}:{DEFAULT_PORT}{PATH}"
         assert HTTP_TOKEN_VARIABLE in json.dumps(server)

@@ -138,6 +138,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "retrieve.search",
         "sync.report",
         "watch.pulse",
+        "index.fold",
         "index.installed",
         "memo",
     ),

@@ -167,14 +167,23 @@ def test_each_search_finds_films_in_each_script(agent: Agent, tool: str, query: 
 
 
 def test_one_call_takes_twelve_queries(agent: Agent) -> None:
-    """Each query is counted in its place; words that stand nowhere are named."""
-    queries = ["观影资源", "观影", "看电影", "電影", "影视", "片单", "movie", "film", "subtitles", "#观影", "豆瓣", "zzyzx"]
+    """Each query is counted in its place, however it is spelt, the question by its topic; words that stand nowhere are named."""
+    queries = ["有哪些观影资源", "观影", "看电影", "電影", "影视", "片单", "movie", "film", "subtitles", "#观影", "豆瓣", "zzyzx"]
     page = agent.call("brain_search_cflow", queries=queries)
     counts = dict(zip(queries, page["coverage"]["queries"], strict=True))
     assert (counts["豆瓣"], counts["zzyzx"], counts["subtitles"]) == (1, 0, 1)
     assert counts["观影"] >= 2
+    assert counts["電影"] == 1
+    assert counts["有哪些观影资源"] >= 2
     assert "zzyzx" in page["coverage"]["without_memo"]
     assert {"456", "123"} <= set(ids(page)[:4])
+
+
+def test_by_meaning_alone_no_words_are_counted(agent: Agent) -> None:
+    """Nothing is said of words that were not looked up."""
+    coverage = agent.call("semantic_search_cflow", queries=["观影", "电影"])["coverage"]
+    assert coverage["found"]
+    assert not {"queries", "without_memo"} & coverage.keys()
 
 
 def test_filters_go_into_the_first_query(agent: Agent) -> None:

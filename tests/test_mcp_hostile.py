@@ -52,6 +52,7 @@ INJECTED = {
     508: f"# {HARM} <<100 <<101 100>> 101>>\x0b\u2028\u2029\ufeff\u200b zero width",
     509: f"{HARM} {'q' * 3_000}",
 }
+#: What the memos that mean harm say, besides that word.
 HARMFUL = re.compile(r"IGNORE|do as I say|delete the vault|tool_call|忽略|javascript|ignore-all|\u202e|zero width")
 HUGE_TEXT = "漢" * 3_000_000 + "x" * 1_000_000
 DEEP: Any = "x"
@@ -210,7 +211,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 
 def test_there_are_enough_of_them() -> None:
-    """Fifty were asked for; nobody thinned them out."""
+    """The lists below are made by comprehensions that one wrong name would empty; and one memo holds every number of a fence."""
     assert len(REFUSED) > 150
     assert len(ANSWERED) > 50
     assert all(str(number) in INJECTED[503] for number in range(100, 1_000))
@@ -283,9 +284,7 @@ def test_memos_that_mean_harm_stay_between_their_marks(room: Room) -> None:
             assert re.fullmatch(rf"<<{code} .* {code}>>", text, re.DOTALL), (tool, text[:200])
             assert code not in inside_fence(text)
         rest = outside_fences(result).replace(given.get("question", ""), "")
-        assert not re.search(
-            r"IGNORE|do as I say|delete the vault|tool_call|忽略|javascript|ignore-all|\u202e|zero width", rest
-        ), rest
+        assert not HARMFUL.search(rest), rest
     assert room.state() == before
 
 

@@ -15,7 +15,7 @@ from vaultbrain.index.fold import fold
 from vaultbrain.retrieve import meaning as meaning_room
 from vaultbrain.retrieve.meaning import (
     LONGEST_QUESTION,
-    MAX_GIVEN,
+    MAX_GIVEN_EMBEDDED,
     MAX_PASSAGE_PIECES,
     OTHER_LANGUAGE,
     Comparison,
@@ -232,7 +232,7 @@ def test_of_given_words_so_many_are_embedded_and_none_that_is_blank() -> None:
     """A model refuses blank texts, and each costs time."""
     _, embedder = embedded("观影", Wording(given=(" ", "", *(f"g{n}" for n in range(20)))))
     assert all(text.strip() for text in embedder.queries)
-    assert 0 < len(embedder.queries) - 1 <= MAX_GIVEN
+    assert 0 < len(embedder.queries) - 1 <= MAX_GIVEN_EMBEDDED
 
 
 def test_of_a_passage_the_first_pieces_are_embedded() -> None:

@@ -83,6 +83,12 @@ def test_operators_are_only_characters(searched: Home, query: str) -> None:
     searched.brain().search(query)
 
 
+def test_by_meaning_alone_no_word_is_said_to_be_missing(searched: Home) -> None:
+    """Words were not looked up, so nothing is known of them."""
+    coverage = searched.brain().search("观影", variants=["片单"], channel="semantic").coverage
+    assert (coverage.variants, coverage.unmet) == ([], [])
+
+
 def test_hits_say_what_they_met_and_where(searched: Home) -> None:
     """Memo, label, note, block and the query words; and the coverage counts what was searched."""
     result = searched.brain().search("观影")

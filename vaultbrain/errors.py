@@ -46,6 +46,10 @@ class VaultNotFound(VaultbrainError):
     exit_code = EXIT_USAGE
 
 
+class OwnFault(VaultbrainError):
+    """Something was raised that nobody expected. Facts: ``next``."""
+
+
 class UsageProblem(VaultbrainError):
     """Facts: ``what``, ``next``."""
 
@@ -171,7 +175,7 @@ class NoteUnreadable(VaultbrainError):
 
 
 class NoteBeingEdited(NoteUnreadable):
-    """The note was changed a moment ago, so nothing may be written into it yet. Facts: ``path``, ``reason``."""
+    """The note was changed a moment ago, so nothing may be written into it yet. Facts: ``path``, ``reason``, ``next``."""
 
 
 class TemplateBroken(VaultbrainError):
@@ -227,6 +231,7 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         "Nothing was written.",
         "Go into your vault, or run: vaultbrain init VAULT --source http://127.0.0.1:5230",
     ),
+    OwnFault: lambda e: Explanation("vaultbrain met a fault of its own.", "What was finished before it is kept.", e.fact("next")),
     UsageProblem: lambda e: Explanation(e.fact("what"), "Nothing was written.", e.fact("next")),
     VaultGone: lambda e: Explanation(
         f"{e.fact('missing')} of {e.fact('known')} mirrored notes are missing below {e.fact('path')}.",
@@ -357,6 +362,11 @@ _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = 
         f"{e.fact('path')} cannot be read: {e.fact('reason')}.",
         "It is unchanged; what was written before it is whole.",
         "Open it in Obsidian or correct its permissions, then run the same command again.",
+    ),
+    NoteBeingEdited: lambda e: Explanation(
+        f"{e.fact('path')} was changed a moment ago: somebody may be writing in it.",
+        "It is unchanged; what was written before it is whole.",
+        e.fact("next") or "Run the same command again when nobody has written in it for a minute.",
     ),
     TemplateBroken: lambda e: Explanation(
         f"The template {e.fact('path')} has a mistake in line {e.fact('line')}: {e.fact('reason')}.",

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from vaultbrain.errors import MemoNotFound, NoteUnreadable, SettingsInvalid, UsageProblem, VaultNotFound, WriteFailed
 from vaultbrain.gist.stored import fill_gists
@@ -368,6 +369,10 @@ class Brain:
         """Unix seconds as day and time in the vault's zone: ``2026-01-03 21:04``."""
         bounded = min(max(seconds, 0), _LAST_SECOND)
         return datetime.fromtimestamp(bounded, self._zone).strftime("%Y-%m-%d %H:%M")
+
+    def obsidian_link(self, path: str) -> str:
+        """Opens the note at ``path`` in Obsidian (help.obsidian.md, Obsidian URI)."""
+        return f"obsidian://open?vault={quote(self.settings.vault.name, safe='')}&file={quote(path, safe='')}"
 
     def own_mark(self, path: str) -> FileMark | None:
         """The file as this brain wrote it last; None when it did not."""

@@ -98,7 +98,7 @@ class AnswerWiring:
             search=self._search,
             mirrored=self._catalog.load_memos,
             originals=self._catalog.load_originals,
-            note_of=self._note_of,
+            note_of=self._catalog.note_path,
             relations=self._catalog.relations_of,
             mirror_now=self._mirror_now,
             open_source=self._open_source,
@@ -136,16 +136,11 @@ class AnswerWiring:
     def _dictionary(self) -> Dictionary | None:
         return self._search_parts.open_dictionary()
 
-    def _note_of(self, memo_id: str) -> str:
-        """The path of the memo's note, or nothing when it has none that may be linked to."""
-        note = self._catalog.load_note(memo_id)
-        return note.path if note and note.is_there else ""
-
     def _places(self, memo_ids: Sequence[str]) -> Mapping[str, Place]:
         return {memo_id: self._place(memo_id) for memo_id in memo_ids}
 
     def _place(self, memo_id: str) -> Place:
-        path = self._note_of(memo_id)
+        path = self._catalog.note_path(memo_id)
         try:
             text = self._vault.read(path) if path else None
         except NoteUnreadable:

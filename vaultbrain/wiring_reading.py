@@ -50,7 +50,7 @@ def fetch_memos(catalog: Catalog, open_source: Callable[[], Source], memo_ids: S
         if memo_id in fetched or memo_id in mirrored
     ]
     missing = [memo_id for memo_id in memo_ids if memo_id not in fetched and memo_id not in mirrored]
-    return Fetched(tuple(replace(item, note=_note_of(catalog, item.memo.id)) for item in found), tuple(missing), failure)
+    return Fetched(tuple(replace(item, note=catalog.note_path(item.memo.id)) for item in found), tuple(missing), failure)
 
 
 def _ask_source(open_source: Callable[[], Source], memo_ids: Sequence[str]) -> tuple[dict[str, FetchedMemo], SourceError | None]:
@@ -66,11 +66,6 @@ def _ask_source(open_source: Callable[[], Source], memo_ids: Sequence[str]) -> t
     except SourceError as error:
         return found, error
     return found, None
-
-
-def _note_of(catalog: Catalog, memo_id: str) -> str:
-    note = catalog.load_note(memo_id)
-    return note.path if note and note.is_there else ""
 
 
 def _why_mirrored(failure: SourceError | None) -> str:

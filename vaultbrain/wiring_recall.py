@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 #: Reasons in the log that come from neither layer of the gate.
 SWITCHED_OFF = "switched off for this note"
 BUDGET_USED = "as many mentions today as recall.per_day allows"
-#: What a recall searches without: three quarters of what the model has to read, and copies, which the judge tells apart itself.
-#: On the simulated day (docs/recall.md) its mentions are as often right without them.
+#: What a recall searches without: the need as a whole and near words, so that the model reads the need's topic and translation,
+#: a quarter of what it would; and copies, which the judge tells apart itself. On the simulated day (docs/recall.md) its mentions
+#: are as often right without them.
 _NOT_FOR_RECALL = frozenset({"whole question", "wide vector", "copies"})
 #: The log keeps no words of a note but the query's; a pasted line may begin with a password.
 _SHOWN_WORDS = re.compile(r': ".*"', re.DOTALL)
@@ -185,7 +186,7 @@ class RecallWiring:
             containing=self._containing,
             memos=catalog.load_memos,
             gists=lambda memos: load_gists(catalog, memos),
-            note_of=self._note_of,
+            note_of=catalog.note_path,
             areas=areas_of(self._settings.recall_areas, catalog.tag_counts(), memos, liking),
             is_word=dictionary.has if dictionary else None,
             corpus_size=memos,
@@ -200,10 +201,6 @@ class RecallWiring:
     def _containing(self, terms: Sequence[str]) -> list[str]:
         phrases = [match_phrase(tokens) for term in terms if (tokens := cut(fold(term)))]
         return self._catalog.memos_meeting(" OR ".join(phrases)) if phrases else []
-
-    def _note_of(self, memo_id: str) -> str:
-        note = self._catalog.load_note(memo_id)
-        return note.path if note and note.is_there else ""
 
     def language_of(self, text: str) -> str:
         return self._settings.language if self._settings.language != "auto" else language_of(text)

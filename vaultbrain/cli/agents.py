@@ -20,8 +20,8 @@ from vaultbrain.wiring import open_brain, open_watching_brain
 if TYPE_CHECKING:
     from vaultbrain.mcp.server import Desk
 
-#: ``mcp.http.DEFAULT_PORT``, as help shows it.
-_PORT = 28_428
+#: As ``mcp.http.DEFAULT_PORT``, whose room is not imported for every ``--help``; a test holds them equal.
+USUAL_PORT = 28_428
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +35,7 @@ def mcp(
     ] = False,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65_535, metavar="N", help="With --http: the port; 0 takes any free one.")
-    ] = _PORT,
+    ] = USUAL_PORT,
     token_file: Annotated[
         Path | None,
         typer.Option("--token-file", metavar="PATH", help="With --http: a file with the token; VAULTBRAIN_MCP_TOKEN wins."),
@@ -49,7 +49,7 @@ def mcp(
     """
     if not installed_version("mcp"):
         raise UsageProblem(what="The MCP SDK is not installed.", next="Install it with: pip install 'vaultbrain[mcp]'")
-    if not http and (port != _PORT or token_file):
+    if not http and (port != USUAL_PORT or token_file):
         raise UsageProblem(what="--port and --token-file belong to --http.", next="Add --http, or leave them out.")
     from vaultbrain.mcp.server import Desk, serve_stdio
 

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 import typer
 
@@ -106,7 +106,7 @@ def _without_model(done: Sequence[Asked]) -> list[str]:
 def _tell_place(brain: Brain, asked: Asked) -> None:
     answer(str(brain.settings.vault / asked.path))
     if on_terminal(sys.stdout):
-        answer(f"obsidian://open?vault={quote(brain.settings.vault.name, safe='')}&file={quote(asked.path, safe='')}")
+        answer(brain.obsidian_link(asked.path))
 
 
 def _show(asked: Asked) -> None:

@@ -27,7 +27,7 @@ from vaultbrain.cli import (
     watching,
 )
 from vaultbrain.cli.console import answer, describe_failure, describe_usage_problem, escape_what_cannot_be_shown, say
-from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, VaultbrainError
+from vaultbrain.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OwnFault, VaultbrainError
 from vaultbrain.index.installed import installed_version
 
 PROGRAM = "vaultbrain"
@@ -91,10 +91,7 @@ def _run(arguments: list[str], *, is_debug: bool) -> int:
     except Exception:
         if is_debug:
             raise
-        say(
-            "vaultbrain met a fault of its own. What was finished before it is kept.\n"
-            "Run the same command with --debug to see where, and please report it."
-        )
+        say(describe_failure(OwnFault(next="Run the same command with --debug to see where, and please report it.")))
         return EXIT_FAILED
     return code
 

@@ -1,9 +1,8 @@
 """What a memo is about in a few of its own words: a headline, one sentence that goes on from it, and where it comes from.
 
 Pure. Every word shown stands in the memo, in this order; marks and tags are taken off, of an address a summary keeps the host and
-a headline nothing, a cut shows as ``…``. Decides
-where a headline ends, which sentence says most, and which link counts as the memo's source. Refuses to write anything of its own,
-and to make the words safe for a note: that is for whoever shows them.
+a headline nothing, a cut shows as ``…``. Decides where a headline ends, which sentence says most, and which link counts as the
+memo's source. Refuses to write anything of its own, and to make the words safe for a note: that is for whoever shows them.
 """
 
 from __future__ import annotations

@@ -537,6 +537,11 @@ class Catalog:
             memo_id, path, memo_hash, look, region, intended, json.loads(properties), anchors, next_anchor, size, mtime_ns, status
         )
 
+    def note_path(self, memo_id: str) -> str:
+        """Where the memo's note is; empty when it has none that may be linked to."""
+        note = self.load_note(memo_id)
+        return note.path if note and note.is_there else ""
+
     def write_note(self, note: NoteRow) -> None:
         values = asdict(note) | {"properties": json.dumps(note.properties), "anchors": json.dumps(note.anchors)}
         self._db.execute(f"INSERT OR REPLACE INTO notes VALUES ({','.join('?' * len(values))})", tuple(values.values()))

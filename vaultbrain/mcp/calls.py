@@ -12,9 +12,9 @@ import time
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy, UsageProblem
+from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy
+from vaultbrain.index.fold import fold
 from vaultbrain.mcp.fence import Fence
 from vaultbrain.mcp.paging import Place, digest_of, fitting_items, read_cursor, size_of, write_cursor
 from vaultbrain.mcp.results import (
@@ -189,20 +189,27 @@ def _link_target(note: str, memo_id: str) -> str:
 
 
 def _searched(coverage: Coverage, queries: Sequence[str] = (), nearest: Sequence[str] = ()) -> Searched:
-    counts = {variant.text: variant.memos for variant in coverage.variants}
-    folded = {text.casefold(): count for text, count in counts.items()}
     return Searched(
         memos=coverage.memos_searched,
         found=coverage.found,
         strong=coverage.strong_memos,
         related=coverage.related_memos,
         synced=coverage.checked_at,
-        queries=tuple(counts.get(query, folded.get(query.casefold(), 0)) for query in queries),
+        queries=_counts_of(queries, coverage),
         without_memo=_remarks(coverage.unmet),
         filters=_remarks(coverage.filters),
         not_searched=_remarks([*map(str, coverage.degraded), *(f"no filter: {text}" for text in coverage.filters_ignored)]),
         nearest=tuple(nearest),
     )
+
+
+def _counts_of(queries: Sequence[str], coverage: Coverage) -> tuple[int, ...]:
+    """How many memos hold words of each; nothing when none were looked up. Of the first, the question, its topic counts."""
+    if not (queries and coverage.variants):
+        return ()
+    topic = next((variant.memos for variant in coverage.variants if variant.family == "literal"), 0)
+    met = {variant.text: variant.memos for variant in coverage.variants}
+    return (topic, *(met.get(fold(query).strip(), 0) for query in queries[1:]))
 
 
 def _remarks(texts: Sequence[str], most_chars: int = REMARK_CHARS) -> tuple[str, ...]:
@@ -338,10 +345,8 @@ def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerN
         )
     except NoteBeingEdited as error:
         wait_s = math.ceil(brain.wait_s(error.fact("path"))) or 1
-        raise UsageProblem(
-            what=f"{error.fact('path')} was changed a moment ago: somebody may be writing in it.",
-            next=f"Call ask_cflow_note again in {wait_s} seconds.",
-        ) from error
+        again = {"next": f"Call ask_cflow_note again in {wait_s} seconds."}
+        raise NoteBeingEdited(**error.facts | again) from error
     shown = asked.as_json
     names = [f"{theme['name']} ({len(theme['memo_ids'])})" for theme in shown["themes"][:MOST_THEMES]]
     themes = "; ".join(names)
@@ -351,7 +356,7 @@ def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerN
     sources = [CitedSource(hit.memo_id, LABEL_NAMES[hit.label], hit.anchor) for hit in asked.result.hits[:MOST_SOURCES]]
     return AnswerNote(
         path=asked.path,
-        link=_obsidian_link(brain, asked.path),
+        link=brain.obsidian_link(asked.path) if asked.path else "",
         mode=shown["mode"],
         conclusion=fence(conclusion),
         themes=fence(themes),
@@ -361,10 +366,6 @@ def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerN
         notices=tuple(map(fence, notices)),
         fence=fence.rule,
     )
-
-
-def _obsidian_link(brain: Brain, path: str) -> str:
-    return f"obsidian://open?vault={quote(brain.settings.vault.name, safe='')}&file={quote(path, safe='')}" if path else ""
 
 
 # recall

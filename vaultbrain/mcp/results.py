@@ -74,7 +74,7 @@ class WholeMemo:
 class MemoPage:
     memos: tuple[WholeMemo, ...]
     left: Annotated[int, "Memos that are still to come, one that is cut included."]
-    missing: Annotated[tuple[str, ...], "Ids that neither the server nor the mirror has."] = ()
+    missing: Annotated[tuple[str, ...], "Ids that the mirror does not have, nor the server, if it answered."] = ()
     cursor: Annotated[str, "Give it back with the same memo_ids to go on; absent at the end."] = ""
     fence: Annotated[str, "How text of memos is marked off in this result."] = ""
 

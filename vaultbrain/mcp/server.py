@@ -1,4 +1,4 @@
-"""The MCP server: the tools and the newest answers, spoken over the official SDK. The one door to it.
+"""The MCP server: the tools and the newest answers, spoken over the official SDK. With ``mcp.http`` the only door to it.
 
 Decides how results, errors and resources look on the wire: a result is JSON, the same as structured content and as text; an error
 is a result, too, in three lines (what happened, what was left untouched, what to do next), so that a model can act on it. stdout
@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, cast
 
-from vaultbrain.errors import UsageProblem, VaultbrainError, explain
+from vaultbrain.errors import OwnFault, UsageProblem, VaultbrainError, explain
 from vaultbrain.index.installed import installed_version
 from vaultbrain.mcp.arguments import schema_of as arguments_schema
 from vaultbrain.mcp.fence import Fence
@@ -164,7 +164,7 @@ class _Handlers:
             return _failed(error)
         except Exception:  # noqa: BLE001  (a fault of ours must reach the model as a result, and the log with its traceback)
             _log.exception("%s failed", tool.name)
-            return _failed(UsageProblem(what=_OWN_FAULT, next=_AFTER_OWN_FAULT))
+            return _failed(OwnFault(next=_AFTER_OWN_FAULT))
         text = protocol.TextContent(type="text", text=compact_json(result))
         return protocol.CallToolResult(content=[text], structured_content=result)
 
@@ -202,7 +202,6 @@ class _Handlers:
 
 #: Characters of a question that a list of resources shows.
 _TITLE_CHARS = 120
-_OWN_FAULT = "vaultbrain met a fault of its own; what was finished before it is kept."
 _AFTER_OWN_FAULT = "Try another tool, or the command line; the server's log (stderr) says where. Please report it."
 
 

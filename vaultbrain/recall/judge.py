@@ -130,8 +130,8 @@ class Candidate:
     """A memo that was found, with what the search said of it. ``note`` and ``anchor`` may be empty, and so may ``excerpt``, the
     words of the passage that was found.
 
-    Of a memo that two searches found these are the facts of the need's hit, and ``agreement`` is the score by the short query; 0
-    when only one found it.
+    Of a memo that two searches found these are the facts of the need's hit, and ``agreement`` is the score by the short query,
+    whose words count beside the same meaning; 0 when only one found it.
     """
 
     memo: Memo

@@ -1,8 +1,9 @@
 """Recall: a text that is being written in, at most two old memos out, and for every candidate why it is shown or held.
 
 Joins the two layers of the gate: ``gate`` says whether the text is worth a look-up, ``query`` what to look up, the search finds,
-``judge`` says what is worth a mention. Candidates are gathered in two ways: by the short query, and by the need in the person's
-own words, the end of what was written. Never by the whole of a long text. Refuses to write anything: see ``delivery``.
+``judge`` says what is worth a mention. Candidates are gathered in two ways: by the words of the short query, and by those of the
+need as the person put it, the end of what was written. Both go by the meaning of the need, which is all that a model reads; never
+by the whole of a long text. Refuses to write anything: see ``delivery``.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ _ORDERS = re.compile(r"[\"“”„＂]|(?<!\w)[-－]+(?=\S)|(?<=[A-Za-zＡ-Ｚ�
 class RecallParts:
     """What recall works with.
 
-    ``search`` takes queries and how many hits of each, which need not be cited; ``has_vectors`` tells whether it can go by
-    meaning; ``containing`` gives the ids of memos in which one of the terms stands; ``memos`` loads them, ``gists`` what they
-    are about and worth, by id. ``note_of``: the path of a memo's note, or nothing.
+    ``search`` takes queries and how many hits of each, which need not be cited, and goes by the meaning of the first of them;
+    ``has_vectors`` tells whether it can go by meaning; ``containing`` gives the ids of memos in which one of the terms stands;
+    ``memos`` loads them, ``gists`` what they are about and worth, by id. ``note_of``: the path of a memo's note, or nothing.
     ``liking``: folded tag → the person's ticks for it, less those against it.
     """
 
@@ -124,7 +125,7 @@ def recall(
 
 
 def _by_meaning(parts: RecallParts, query: str, need: str) -> list[Candidate]:
-    """What both searches found, each memo once. The need's hit counts, the short query's confirms it.
+    """What both searches found, each memo once, by the meaning of the need. The need's hit counts, the short query's confirms it.
 
     Three words meet a memo by a common word too easily to outrank what the whole need says of it.
     """

@@ -44,8 +44,9 @@ _OWN_WORDS = ("part", "given", "as typed")
 
 @dataclass(slots=True)
 class Coverage:
-    """Counts are memos unless named otherwise. ``nearest_misses`` are memo ids, only when nothing was found.
+    """Counts are memos unless named otherwise. ``variants`` were looked up as words: none by meaning alone.
 
+    ``nearest_misses`` are memo ids, only when nothing was found.
     ``memos_searched`` met the ``filters`` (each in English words); ``filters_ignored`` looked like filters and could not be
     read. ``left_out``: met by a word, yet too far off for a label. ``copies``: named with the hit that says the same.
     """

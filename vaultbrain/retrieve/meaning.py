@@ -1,8 +1,9 @@
 """The channel of meaning: the query's vectors against those of the chunks; a memo counts by its nearest chunk.
 
-Decides what of a query is embedded. ``plain`` is the question alone: the mean of its topic and of all of it. ``wide`` is moved
-towards words that mean the same, the further the more of the question they stand for. ``across`` is moved on towards the question
-in the other language, and meets only chunks of that language: what e5 does not know to be the same, a dictionary may.
+Decides what of a query is embedded. ``plain`` is the question alone: its topic and, counting more, all of it as asked. ``wide``
+is moved towards words that mean the same, the further the more of the question they stand for, and towards what the caller gives.
+``across`` is moved on towards the question in the other language, and meets only chunks of that language: what e5 does not know
+to be the same, a dictionary may.
 
 Up to a limit all chunks are compared, in a matrix that is kept as long as no chunk changes; beyond it Chroma proposes some, and
 the catalog's exact vectors decide their order. Either way the same chunk gets the same cosine.
@@ -41,8 +42,8 @@ MAX_PASSAGE_PIECES = 4
 WHOLE_QUESTION = 2.0
 #: How far the query's vector is moved: towards words that mean all of it, towards what the caller added, towards its translation.
 NEAR_STEP, GIVEN_STEP, TRANSLATED_STEP = 0.75, 0.5, 0.35
-#: Variants of the caller that are embedded; each takes about 10 ms.
-MAX_GIVEN = 8
+#: Variants of the caller that are embedded (``expand.MAX_GIVEN`` are looked up); each takes about 10 ms.
+MAX_GIVEN_EMBEDDED = 8
 #: Chunk and query are in different languages when their shares of Chinese differ by more.
 OTHER_LANGUAGE = 0.6
 #: Chunks that tell what is ordinary in a large collection.
@@ -254,7 +255,7 @@ def embed_query(query: Query, wording: Wording, embedder: QueryEmbedder, fingerp
 
 def _given(wording: Wording) -> list[str]:
     """The beginning of each: the model takes seconds over a long text, and what it makes of one is blurred."""
-    return [text[:LONGEST_QUESTION] for text in wording.given[:MAX_GIVEN] if text.strip()]
+    return [text[:LONGEST_QUESTION] for text in wording.given[:MAX_GIVEN_EMBEDDED] if text.strip()]
 
 
 def _given_step(texts: int) -> float:

@@ -22,7 +22,7 @@ from vaultbrain.errors import (
     VectorStoreFailed,
 )
 from vaultbrain.gist.stored import load_gists
-from vaultbrain.gist.value import says_nothing
+from vaultbrain.gist.value import says_nothing, value_in
 from vaultbrain.index.fold import fold
 from vaultbrain.index.tokens import cut, is_cjk, match_phrase
 from vaultbrain.retrieve.channels import (
@@ -625,7 +625,8 @@ class _Search:
             for text in words.met
             if text not in {v.text for v in variants}
         ]
-        shown = [v for v in (*variants, *typed) if words.met.get(v.text) or v.family != "form"]
+        looked_up = () if self.channel == "semantic" else (*variants, *typed)
+        shown = [v for v in looked_up if words.met.get(v.text) or v.family != "form"]
         coverage.variants = [VariantCoverage(v.text, v.family, v.weight, v.reason, words.met.get(v.text, 0)) for v in shown]
         coverage.found = len(kept)
         coverage.copies = sum(len(item.copies) for item in kept)
@@ -694,7 +695,6 @@ class _Search:
         return {token: worth * max(LEAST_RARITY, min(1.0, rarity.get(token, 1.0))) for token, worth in weights.items()}
 
     def _hit(self, item: _Scored, memo: Memo, gist: Gist, met: Sequence[Variant]) -> Hit:
-        note = self.catalog.load_note(memo.id)
         return Hit(
             memo_id=memo.id,
             label=self._label(item),
@@ -702,7 +702,7 @@ class _Search:
             title=memo.title,
             excerpt="",
             anchor="",
-            note=note.path if note and note.is_there else "",
+            note=self.catalog.note_path(memo.id),
             url=memo.url,
             matched=tuple(dict.fromkeys(variant.text for variant in met)),
             channels=item.channels,
@@ -714,5 +714,5 @@ class _Search:
             summary=gist.summary,
             source=gist.source,
             value=gist.value,
-            gives=(gist.low,) if gist.low else gist.gives,
+            gives=value_in(gist).reasons,
         )
