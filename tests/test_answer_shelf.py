@@ -67,10 +67,11 @@ def test_the_latest_answer_to_a_question_is_the_one_with_the_highest_number() ->
 CAME_WITH = {
     3: ("answers",),
     4: ("kept", "looked", "inbox", "recall_notes", "recall_mentions", "recall_ticks", "recall_log"),
+    5: ("gists",),
 }
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_an_older_format_gets_the_shelves_and_keeps_the_rest(tmp_path: Path, version: int) -> None:
     """A catalog of a release before: opened, it has all shelves, and its meta is as it was."""
     path = tmp_path / "catalog.sqlite3"

@@ -127,6 +127,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     ),
     "skill": ("whole_file", "errors"),
     "mcp": (
+        "gist.summary",
         "wiring",
         "wiring_reading",
         "settings",

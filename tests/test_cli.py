@@ -468,7 +468,7 @@ def test_search_json_has_the_public_fields(mirrored: Shell) -> None:
     assert {hit["memo_id"] for hit in done.json["hits"]} == {"1", "2"}
     names = ["memo_id", "label", "score", "title", "excerpt", "anchor", "note", "url", "matched", "channels", "copies"]
     for hit in done.json["hits"]:
-        assert list(hit) == names
+        assert list(hit) == [*names, "summary", "source", "value", "gives"]
         assert hit["excerpt"] in TEXTS[int(hit["memo_id"]) - 1]
         assert f"^{hit['anchor']}" in (mirrored.vault / hit["note"]).read_text(encoding="utf-8")
         assert ADDRESS.search(hit["url"])

@@ -335,3 +335,12 @@ def test_no_memo_breaks_out_of_its_properties(content: str) -> None:
     assert yaml.safe_load(front).get("vb_summary", "") == properties.get("vb_summary", "")
     assert "[[" not in str(properties.get("vb_summary", ""))
     assert "<%" not in front
+
+
+def test_of_a_very_long_memo_the_beginning_counts() -> None:
+    """Pictures pasted as data, and what stands beyond twenty thousand characters, change nothing but the hash."""
+    picture = "![scan](data:image/png;base64," + "iVBORw0KGgo" * 3_000 + ")"
+    short = memo(f"{BREAD}\n\n" + "再写一句没有用的话。" * 2_100)
+    long = replace(short, content=f"{picture}{short.content}" + "\n\nhttps://late.example.org\n\n- 一\n- 二\n- 三")
+    assert replace(gist_of(long), content_hash="") == replace(gist_of(short), content_hash="")
+    assert gist_of(long).source == "https://example.org/bread"

@@ -444,13 +444,13 @@ def test_equal_texts_are_all_indexed_and_embedded_once(server: CFlowServer, home
 
 @pytest.mark.slow
 def test_thousands_of_memos_and_chunks_fit(server: CFlowServer, home: Home) -> None:
-    """6,000 memos and one of 12,000 paragraphs: more than Chroma takes in one call."""
-    server.memos += [wire_memo(n, f"memo {n} of harbour {n % 97}") for n in range(1, 6001)]
-    server.memos.append(wire_memo(6001, "\n\n".join(f"short paragraph number {n} of a long memo" for n in range(12_000))))
+    """3,000 memos and one of 6,000 paragraphs: more than Chroma takes in one call."""
+    server.memos += [wire_memo(n, f"memo {n} of harbour {n % 97}") for n in range(1, 3001)]
+    server.memos.append(wire_memo(3001, "\n\n".join(f"short paragraph number {n} of a long memo" for n in range(6_000))))
     report = home.brain(TinyEmbedder(dimension=8)).sync()
-    assert (report.created, report.failed, report.chunks_waiting) == (6001, [], 0)
-    assert len(home.brain(TinyEmbedder(dimension=8)).manifest()) == 6001
-    assert home.brain(TinyEmbedder(dimension=8))._vector_store(8).count() == 18_000
+    assert (report.created, report.failed, report.chunks_waiting) == (3001, [], 0)
+    assert len(home.brain(TinyEmbedder(dimension=8)).manifest()) == 3001
+    assert home.brain(TinyEmbedder(dimension=8))._vector_store(8).count() == 9_000
 
 
 class FailingEmbedder(TinyEmbedder):

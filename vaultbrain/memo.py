@@ -115,12 +115,17 @@ def without_tags(text: str) -> str:
     return _TAG_RUN.sub("", text)
 
 
+def without_data(text: str) -> str:
+    """``text`` without pictures and files that stand in it as data: megabytes that nobody reads."""
+    return _EMBEDDED_DATA.sub("", text)
+
+
 def title_of(content: str) -> str:
     """The first line with words in it, heading marks taken off, ended at a clause when longer than ``MAX_TITLE_CHARS``.
 
     Empty for a memo without text. A line that holds only tags serves when there is no other.
     """
-    body = _FRONT_MATTER.sub("", _EMBEDDED_DATA.sub("", content))
+    body = _FRONT_MATTER.sub("", without_data(content))
     first = ""
     for raw in (body if body.strip() else content).split("\n"):
         line = _HEADING_MARK.sub("", raw.strip()).strip()

@@ -5,11 +5,13 @@ Pure. Decides what a gist is made of, and the version of its rules.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultbrain.gist.summary import headline_of, original_link, summary_of
 from vaultbrain.gist.value import value_of
 from vaultbrain.index.gist import Gist
+from vaultbrain.memo import without_data
 
 if TYPE_CHECKING:
     from vaultbrain.memo import Memo
@@ -18,14 +20,19 @@ if TYPE_CHECKING:
 RULES_VERSION = 1
 
 
+#: Characters of a memo, data in it not counted, that its gist is made from: whatever is longer says first what it is about.
+MAX_CHARS = 20_000
+
+
 def gist_of(memo: Memo) -> Gist:
-    value = value_of(memo)
+    read = replace(memo, content=without_data(memo.content)[:MAX_CHARS])
+    value = value_of(read)
     return Gist(
         memo_id=memo.id,
         content_hash=memo.content_hash,
-        headline=headline_of(memo.content),
-        summary=summary_of(memo.content),
-        source=original_link(memo),
+        headline=headline_of(read.content),
+        summary=summary_of(read.content),
+        source=original_link(read),
         value=value.score,
         actionable=value.actionable,
         specific=value.specific,

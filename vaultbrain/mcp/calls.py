@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy
+from vaultbrain.gist.summary import is_from
 from vaultbrain.index.fold import fold
 from vaultbrain.mcp.fence import Fence
 from vaultbrain.mcp.paging import Place, digest_of, fitting_items, read_cursor, size_of, write_cursor
@@ -173,7 +174,7 @@ def _found(brain: Brain, hit: Hit, preview: Preview, fence: Fence, pattern: str)
         matched=tuple(dict.fromkeys(word.lstrip("#") for word in hit.matched))[:MOST_MATCHED],
         whole=preview.is_whole,
         url=_rest_of_address(hit, pattern),
-        summary="" if preview.is_whole or hit.summary in preview.text else fence(hit.summary),
+        summary="" if preview.is_whole or is_from(hit.summary, preview.text) else fence(hit.summary),
         source="" if hit.source == hit.url or hit.source in preview.text else fence(hit.source),
         value=round(hit.value, 1) if hit.value >= TOLD_VALUE else 0.0,
         gives=", ".join(hit.gives) if hit.value >= TOLD_VALUE else "",

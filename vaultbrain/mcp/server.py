@@ -115,6 +115,7 @@ def load_sdk() -> None:
 
 def build_server(desk: Desk) -> Server[Any]:
     """The server, ready for any transport. Whoever runs it also closes the desk."""
+    load_sdk()
     from mcp.server.lowlevel import Server
 
     @asynccontextmanager
