@@ -136,6 +136,7 @@ EDGES: dict[str, tuple[str, ...]] = {
         "retrieve.coverage",
         "retrieve.fusion",
         "retrieve.preview",
+        "retrieve.query",
         "retrieve.search",
         "sync.report",
         "watch.pulse",

@@ -162,6 +162,21 @@ def test_each_search_finds_films_in_each_script(agent: Agent, tool: str, query: 
             assert inside_fence(hit["text"]) == MEMOS[int(hit["memo_id"])].strip()
 
 
+def test_a_filter_in_a_later_query_is_told(agent: Agent) -> None:
+    """Filters count in the first query only; one that stands elsewhere is named, and was searched for as words."""
+    page = agent.call("brain_search_cflow", queries=["观影", "after:2026-06"])
+    assert page["coverage"]["not_searched"] == ["taken for words, since filters stand in the first query: after:2026-06"]
+    assert "filters" not in page["coverage"]
+    assert "not_searched" not in agent.call("brain_search_cflow", queries=["观影 after:2020", "电影"])["coverage"]
+
+
+def test_match_needs_a_passage(agent: Agent) -> None:
+    """Without one nothing is written, and the error says what to give."""
+    answer = agent.try_call("ask_cflow_note", question="哪些备忘接近", mode="match")
+    assert answer.is_error
+    assert answer.text.endswith("Nothing was written.\nGive passage, or another mode.")
+
+
 def test_one_call_takes_twelve_queries(agent: Agent) -> None:
     """Each query is counted in its place, however it is spelt, the question by its topic; words that stand nowhere are named."""
     queries = ["有哪些观影资源", "观影", "看电影", "電影", "影视", "片单", "movie", "film", "subtitles", "#观影", "豆瓣", "zzyzx"]

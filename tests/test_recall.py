@@ -122,6 +122,16 @@ def test_nothing_to_look_for(kept: Home) -> None:
     assert (found.query, found.verdicts, found.held) == ("", (), NOTHING_TO_LOOK_FOR)
 
 
+def test_a_need_without_a_subject_of_its_own_is_looked_up_as_it_was_said() -> None:
+    """No word of it makes a short query, and yet it is worth a look: the whole need is searched for, and nothing beside it."""
+    need = "我最近睡得很差，凌晨兩三點還醒著，想試試不喝咖啡"
+    catalogue = Catalogue({"1": BACKUP}, {"need": [], "query": [("1", 0.9, 0.8)]})
+    found = recall(catalogue.parts(), need)
+    assert (found.decision.recall, found.query, catalogue.asked) == (True, "", [need_of(need)])
+    assert [verdict.candidate.memo.id for verdict in found.verdicts] == ["1"]
+    assert recall(catalogue.parts(), need, semantic=False).held == NOTHING_TO_LOOK_FOR
+
+
 def test_a_small_corpus_is_silent(films: Home) -> None:
     """Among four memos nothing is mentioned, and the reason names how many there are."""
     found = films.brain().recall("豆瓣片单怎么备份？想要步骤。")

@@ -41,7 +41,7 @@ class SettingsInvalid(VaultbrainError):
 
 
 class VaultNotFound(VaultbrainError):
-    """No ``vaultbrain.toml`` here or above. Facts: ``path``."""
+    """No ``vaultbrain.toml`` here or above. Facts: ``path``, ``is_missing`` when there is not even such a folder."""
 
     exit_code = EXIT_USAGE
 
@@ -220,17 +220,24 @@ def _busy(error: VaultbrainError) -> Explanation:
     )
 
 
+def _no_vault(error: VaultbrainError) -> Explanation:
+    if error.facts.get("is_missing"):
+        what = f"There is no folder {error.fact('path')}."
+        return Explanation(what, "Nothing was written.", "Correct the path of the vault, or connect the disk that it is on.")
+    return Explanation(
+        f"There is no vaultbrain.toml in {error.fact('path')} or in a folder above it.",
+        "Nothing was written.",
+        "Go into your vault, or run: vaultbrain init VAULT --source http://127.0.0.1:5230",
+    )
+
+
 _WORDS: dict[type[VaultbrainError], Callable[[VaultbrainError], Explanation]] = {
     SettingsInvalid: lambda e: Explanation(
         f"{e.fact('path')} has settings that cannot be used:\n" + "\n".join(f"  - {p}" for p in _lines(e.facts.get("problems"))),
         "Nothing was read or written.",
         "Correct these lines, then run: vaultbrain config show",
     ),
-    VaultNotFound: lambda e: Explanation(
-        f"There is no vaultbrain.toml in {e.fact('path')} or in a folder above it.",
-        "Nothing was written.",
-        "Go into your vault, or run: vaultbrain init VAULT --source http://127.0.0.1:5230",
-    ),
+    VaultNotFound: _no_vault,
     OwnFault: lambda e: Explanation("vaultbrain met a fault of its own.", "What was finished before it is kept.", e.fact("next")),
     UsageProblem: lambda e: Explanation(e.fact("what"), "Nothing was written.", e.fact("next")),
     VaultGone: lambda e: Explanation(

@@ -171,7 +171,7 @@ def find_vault(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / SETTINGS_FILE).is_file():
             return folder
-    raise VaultNotFound(path=start)
+    raise VaultNotFound(path=start, is_missing=not start.exists())
 
 
 def load_settings(

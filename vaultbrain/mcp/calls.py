@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy
+from vaultbrain.errors import Interrupted, NoteBeingEdited, StateBusy, UsageProblem
 from vaultbrain.gist.summary import is_from
 from vaultbrain.index.fold import fold
 from vaultbrain.mcp.fence import Fence
@@ -37,6 +37,7 @@ from vaultbrain.mcp.results import (
 from vaultbrain.recall.note import mention_of
 from vaultbrain.retrieve.fusion import LABEL_NAMES, WEAK
 from vaultbrain.retrieve.preview import Preview, cut_between_words, preview_of
+from vaultbrain.retrieve.query import read_query
 from vaultbrain.watch.pulse import read_pulse
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def search_memos(channel: str, tool: str) -> Callable[[Brain, Mapping[str, Any],
 def _search(brain: Brain, values: Mapping[str, Any], channel: str, digest: str) -> SearchPage:
     place = read_cursor(values["cursor"], digest)
     question, *variants = values["queries"]
+    misplaced = [text for text in variants if not read_query(text).conditions.is_empty]
     result = brain.search(question, variants=variants, channel=channel, top_k=place.items + values["limit"])
     hits = result.hits[place.items :]
     memos = brain.memos([hit.memo_id for hit in hits])
@@ -94,9 +96,10 @@ def _search(brain: Brain, values: Mapping[str, Any], channel: str, digest: str) 
     pattern = _address_pattern(hits)
     found = [_found(brain, hit, preview, fence, pattern) for hit, preview in shown]
     queries = values["queries"] if not place.items else ()
+    coverage = _searched(result.coverage, queries, [hit.memo_id for hit in result.nearest], misplaced)
     page = SearchPage(
         hits=(),
-        coverage=_leaner(_searched(result.coverage, queries, [hit.memo_id for hit in result.nearest]), values["max_bytes"]),
+        coverage=_leaner(coverage, values["max_bytes"]),
         left=max(0, result.coverage.found - place.items),
         memo_url=pattern,
         fence=fence.rule if hits else "",
@@ -189,7 +192,15 @@ def _link_target(note: str, memo_id: str) -> str:
     return name if f"({memo_id})" in name else path
 
 
-def _searched(coverage: Coverage, queries: Sequence[str] = (), nearest: Sequence[str] = ()) -> Searched:
+def _searched(
+    coverage: Coverage, queries: Sequence[str] = (), nearest: Sequence[str] = (), misplaced: Sequence[str] = ()
+) -> Searched:
+    """``misplaced`` are variants that hold a filter, which counts in the first query only."""
+    not_searched = [
+        *map(str, coverage.degraded),
+        *(f"no filter: {text}" for text in coverage.filters_ignored),
+        *(f"taken for words, since filters stand in the first query: {text}" for text in misplaced),
+    ]
     return Searched(
         memos=coverage.memos_searched,
         found=coverage.found,
@@ -199,7 +210,7 @@ def _searched(coverage: Coverage, queries: Sequence[str] = (), nearest: Sequence
         queries=_counts_of(queries, coverage),
         without_memo=_remarks(coverage.unmet),
         filters=_remarks(coverage.filters),
-        not_searched=_remarks([*map(str, coverage.degraded), *(f"no filter: {text}" for text in coverage.filters_ignored)]),
+        not_searched=_remarks(not_searched),
         nearest=tuple(nearest),
     )
 
@@ -336,6 +347,8 @@ _CONFIRM = "Deletions were withheld because they are many. A person has to look 
 
 
 def write_answer(brain: Brain, values: Mapping[str, Any], work: Work) -> AnswerNote:  # noqa: ARG001
+    if values["mode"] == "match" and not values["passage"]:
+        raise UsageProblem(what="mode match compares a passage, and there is none.", next="Give passage, or another mode.")
     try:
         asked = brain.ask(
             values["question"],
@@ -396,10 +409,17 @@ def recall_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> Recolle
             )
             for mention in mentions
         ),
-        held=tuple(HeldMemo(verdict.candidate.memo.id, verdict.reasons) for verdict in held),
+        held=tuple(HeldMemo(verdict.candidate.memo.id, tuple(map(_in_english, verdict.reasons))) for verdict in held),
         reasons=(*found.decision.reasons, *filter(None, [found.held])),
         fence=fence.rule if mentions else "",
     )
+
+
+def _in_english(reason: str) -> str:
+    """A reason with the labels that results have."""
+    for label, name in LABEL_NAMES.items():
+        reason = reason.replace(label, name)
+    return reason
 
 
 def ask_gate(brain: Brain, values: Mapping[str, Any], work: Work) -> GateDecision:  # noqa: ARG001

@@ -155,7 +155,7 @@ class HeldMemo:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    worth_a_look: Annotated[bool, "What recall_gate says of the text."]
+    worth_a_look: Annotated[bool, "What recall_gate says of the text; false: mention nothing unasked."]
     query: Annotated[str, "What was looked up; empty when the text names no subject."]
     mentions: Annotated[tuple[Mention, ...], "At most two; empty: say nothing."]
     held: Annotated[tuple[HeldMemo, ...], "The nearest of those that are not worth a mention, and why."]

@@ -215,7 +215,7 @@ def _failed(error: VaultbrainError) -> protocol.CallToolResult:
 def _in_words(error: VaultbrainError) -> str:
     """Three lines, also where one of them is a list."""
     words = explain(error)
-    return "\n".join(" ".join(part.split("\n")) for part in (words.what, words.untouched, words.next))
+    return "\n".join(" ".join(part.split()) for part in (words.what, words.untouched, words.next))
 
 
 async def _for_protocol(awaited: Any) -> Any:

@@ -192,7 +192,7 @@ TOOLS: tuple[Tool, ...] = (
                 "auto",
             ),
             Texts("variants", "Other ways to say it.", 0, MOST_QUERIES, ()),
-            Text("passage", "A text to compare with the memos, for match.", "", MAX_PASSAGE_CHARS),
+            Text("passage", "A text to compare with the memos; match needs it.", "", MAX_PASSAGE_CHARS),
             Flag("dry_run", "Only compose the answer; write nothing."),
         ),
         AnswerNote,
@@ -206,7 +206,8 @@ TOOLS: tuple[Tool, ...] = (
         "recall_for_conversation",
         "Recall a memo that helps now",
         "At most two old memos that truly help with what is being said, or none, which is the rule; each with a sentence on it"
-        " and why. Mention at most one a turn, shortly: title, sentence, why, link; nothing when there is none.",
+        " and why. Mention at most one a turn, shortly: title, sentence, why, link. Nothing when there is none, or when"
+        " worth_a_look is false and nobody asked.",
         (
             Text("text", "What is being said: the person's last turn or two, in their words.", max_chars=MAX_TALK_CHARS),
             Flag(

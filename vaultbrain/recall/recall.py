@@ -106,9 +106,9 @@ def recall(
     only the text.
     """
     decision, query = read_gate(parts, text)
-    if not query:
-        return Recalled(decision, "", held=NOTHING_TO_LOOK_FOR)
     by_meaning = parts.has_vectors if semantic is None else semantic
+    if not query and not (decision.recall and by_meaning):
+        return Recalled(decision, "", held=NOTHING_TO_LOOK_FOR)
     candidates = _by_meaning(parts, query, need_of(text)) if by_meaning else _by_keywords(parts, query.split())
     known = situation or Situation(text=text)
     known = replace(

@@ -108,7 +108,7 @@ def memo_properties(memo: Memo, gist: MemoGist, zone: tzinfo | None) -> dict[str
         "vb_state": memo.state,
         "vb_creator": memo.creator,
         "vb_pinned": memo.pinned,
-        "vb_summary": _without_links(gist.summary),
+        "vb_summary": _pulled_apart(gist.summary),
         "vb_source": gist.source,
         "vb_worth": gist.worth,
         "vb_gives": list(gist.gives),
@@ -123,9 +123,11 @@ def _not_a_link(title: str) -> str:
     return title[2:-2].strip() if title.startswith("[[") and title.endswith("]]") else title
 
 
-def _without_links(text: str) -> str:
-    """The double brackets of a memo's text pulled apart, for a property knows no backslash that would keep them from linking."""
-    return text.replace("[[", "[ [").replace("]]", "] ]")
+def _pulled_apart(text: str) -> str:
+    """Double brackets and Templater's marks in a memo's text pulled apart: in a property no backslash disarms them."""
+    for mark in ("[[", "]]", "<%", "%>"):
+        text = text.replace(mark, f"{mark[0]} {mark[1]}")
+    return text
 
 
 def note_tags(tags: Sequence[str]) -> list[str]:
