@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from vaultbrain.wiring_reading import FetchedMemo
 
 #: Words and copies that are named with a hit, words without a memo, other remarks; and characters of each of them.
-MOST_MATCHED, MOST_COPIES, MOST_REMARKS, REMARK_CHARS = 3, 3, 8, 160
+MOST_MATCHED, MOST_COPIES, MOST_REMARKS, REMARK_CHARS = 2, 3, 8, 160
 #: The least value that is worth telling.
-TOLD_VALUE = 0.3
+TOLD_VALUE = 0.5
 #: Bytes kept free for what a result gets when its items are chosen: the cursor, and how many are left.
 _MARGIN_BYTES = 64
 #: One part in so many of the bytes of a result may go to remarks on a search, to tags, twice that to ids that nobody has; and of

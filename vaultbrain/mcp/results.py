@@ -26,7 +26,7 @@ class FoundMemo:
     url: Annotated[str, "What stands for * in memo_url, where that is not memo_id; or a whole address."] = ""
     summary: Annotated[str, "Fenced: one sentence of it, where it does not stand in text."] = ""
     source: Annotated[str, "Fenced: the first link in it that leads away, where it does not stand in text."] = ""
-    value: Annotated[float, "0-1: how actionable, specific and sourced it is; left out below 0.3."] = 0.0
+    value: Annotated[float, "0-1: how actionable, specific and sourced it is; left out below 0.5."] = 0.0
     gives: Annotated[str, "What it offers: steps, commands, list, case, numbers, advice, link."] = ""
     copies: Annotated[tuple[str, ...], "Memos that say the same."] = ()
 

@@ -88,7 +88,7 @@ def _good_start(text: str, wanted: int, found: int, fixed: bytearray) -> int:
 
 
 def _good_end(text: str, start: int, found: int, fixed: bytearray) -> int:
-    """The last end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room. What was
+    """The first end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room. What was
     found is shown, however early the start had to be."""
     latest = max(start, found - int(_BEFORE * MOST_CHARS)) + MOST_CHARS
     if latest >= len(text):
@@ -96,7 +96,7 @@ def _good_end(text: str, start: int, found: int, fixed: bytearray) -> int:
     earliest = max(start + LEAST_CHARS, found + 1)
     ends = [match.end() for match in _GOOD_END.finditer(text, earliest, latest) if not fixed[match.end()]]
     if ends:
-        return ends[-1]
+        return ends[0]
     inner = (place for place in range(latest, earliest, -1) if _is_between_words(text, place, fixed))
     end = min(len(text), latest + _UNCUT_CHARS)
     beyond = (place for place in range(latest, end) if _is_between_words(text, place, fixed))
