@@ -88,8 +88,10 @@ def _good_start(text: str, wanted: int, found: int, fixed: bytearray) -> int:
 
 
 def _good_end(text: str, start: int, found: int, fixed: bytearray) -> int:
-    """The first end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room. What was
-    found is shown, however early the start had to be."""
+    """The first end of a sentence or clause that leaves ``LEAST_CHARS``, else the last place between two words with room.
+
+    What was found is shown, however early the start had to be.
+    """
     latest = max(start, found - int(_BEFORE * MOST_CHARS)) + MOST_CHARS
     if latest >= len(text):
         return len(text)
