@@ -254,12 +254,15 @@ def get_memos(brain: Brain, values: Mapping[str, Any], work: Work) -> MemoPage: 
         left = len(whole) - count
         cursor = write_cursor(Place(place.items + count), digest) if left else ""
         return replace(page, memos=tuple(whole[:count]), left=left, cursor=cursor)
-    bare = replace(whole[0], text=fence("…"), whole=False)
-    if size_of(bare.tags) > aside:
-        bare = replace(bare, tags="")
-    shown = max(1, _fitting(texts[0], room - size_of(as_json(bare))))
-    part = replace(bare, text=fence(f"{texts[0][:shown]}…"))
+    part, shown = _part_of(whole[0], texts[0], fence, room, aside)
     return replace(page, memos=(part,), cursor=write_cursor(Place(place.items, place.chars + shown), digest))
+
+
+def _part_of(memo: WholeMemo, text: str, fence: Fence, room: int, room_for_tags: int) -> tuple[WholeMemo, int]:
+    """The memo with as much of its text as has room, and how many characters of it that are: one at least."""
+    bare = replace(memo, text=fence("…"), whole=False, tags=memo.tags if size_of(memo.tags) <= room_for_tags else "")
+    shown = max(1, _fitting(text, room - size_of(as_json(bare))))
+    return replace(bare, text=fence(f"{text[:shown]}…")), shown
 
 
 def _whole_memo(brain: Brain, item: FetchedMemo, text: str, fence: Fence, *, is_all: bool) -> WholeMemo:

@@ -99,13 +99,15 @@ def search_keywords(
     near = _Near()
     given = _Given(sum(variant.is_given for variant in variants), documents, one_of_many)
     for variant in variants:
+        as_given: dict[str, float] = {}
         if variant.is_given:
-            found = _match(catalog, replace(variant, family="given"), documents, limit)
-            given.add(found, _frequencies(catalog, variant, found))
+            as_given = _match(catalog, replace(variant, family="given"), documents, limit)
+            given.add(as_given, _frequencies(catalog, variant, as_given))
         if variant.family in LITERAL:
             found = _match(catalog, variant, documents, limit)
             _note_literal(hits, variant, found, _met_whole(catalog, variant, found))
         elif variant.family == "given":
+            found = as_given
             whole = _met_whole(catalog, variant, found)
             _note_matched(hits, variant, [memo_id for memo_id in found if memo_id in whole])
         else:
