@@ -311,8 +311,9 @@ class Brain:
 
     def spoken_language(self, text: str) -> str:
         """The language in which something is said to whoever wrote ``text``."""
-        with self._catalog(in_memory=not self._catalog_path.exists()) as catalog:
-            return self._recall_wiring(catalog).language_of(text)
+        from vaultbrain.wiring_recall import spoken_language
+
+        return spoken_language(self.settings, text)
 
     def recalled_as(self, text: str, form: str, *, semantic: bool | None = None) -> str:
         """As ``recall``, in one of ``recall.formats.FORMATS`` and the language of the text; empty for a silent chat."""

@@ -203,7 +203,7 @@ class RecallWiring:
         return self._catalog.memos_meeting(" OR ".join(phrases)) if phrases else []
 
     def language_of(self, text: str) -> str:
-        return self._settings.language if self._settings.language != "auto" else language_of(text)
+        return spoken_language(self._settings, text)
 
     # what is known of a note
 
@@ -254,6 +254,11 @@ class RecallWiring:
             LoggedCandidate(at, path, found.query, v.candidate.memo.id, v.title or v.candidate.memo.title, v.shown, v.reasons)
             for v in found.verdicts
         ]
+
+
+def spoken_language(settings: Settings, text: str) -> str:
+    """The language in which something is said to whoever wrote ``text``."""
+    return settings.language if settings.language != "auto" else language_of(text)
 
 
 def _says_no(value: object) -> bool:

@@ -310,7 +310,7 @@ def _what_is_due(found: Mapping[str, Any]) -> str:
 def sync_if_needed(brain: Brain, values: Mapping[str, Any], work: Work) -> SyncOutcome:
     """Compares with the server when that was too long ago, or something was left to do."""
     before = brain.status()
-    is_fresh = before["age_s"] is not None and before["age_s"] <= values["max_age_s"] and not before["memos_to_index"]
+    is_fresh = before["age_s"] is not None and before["age_s"] < values["max_age_s"] and not before["memos_to_index"]
     if is_fresh:
         return SyncOutcome(ran=False, finished=True, age_s=before["age_s"])
     patience = time.monotonic() + SYNC_PATIENCE_S
